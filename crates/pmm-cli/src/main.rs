@@ -1,0 +1,3 @@
+//! The program `pmm`.
+
+fn main() {}

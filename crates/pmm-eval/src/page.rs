@@ -1,0 +1,181 @@
+//! A report page: one self-contained HTML file that needs no network, no script and no light switch.
+
+use std::fmt::Write;
+
+use crate::chart::text::escape;
+use crate::chart::{PAPER, stylesheet};
+
+/// An HTML page of headings, paragraphs, figures and tables.
+///
+/// All text is escaped; only [`figure`](Page::figure) takes markup, the SVG of a
+/// [`Figure`](crate::chart::Figure).
+///
+/// ```
+/// use pmm_eval::Page;
+/// let html = Page::new("Penguins & friends").lead("Two species.").section("Scores")
+///     .table(&["column", "bits"], &[["island".to_owned(), "0.92".to_owned()]]).html();
+/// assert!(html.contains("<title>Penguins &amp; friends</title>"));
+/// assert!(html.contains(r#"<td class="number">0.92</td>"#));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Page {
+    title: String,
+    body: String,
+}
+
+impl Page {
+    /// A page with nothing but its title.
+    pub fn new(title: impl Into<String>) -> Self {
+        let title = title.into();
+        let body = format!("<h1>{}</h1>\n", escape(&title));
+        Self { title, body }
+    }
+
+    /// Adds an opening paragraph in larger type.
+    pub fn lead(self, text: &str) -> Self {
+        self.add(&format!(r#"<p class="lead">{}</p>"#, escape(text)))
+    }
+
+    /// Starts a section.
+    pub fn section(self, heading: &str) -> Self {
+        self.add(&format!("<h2>{}</h2>", escape(heading)))
+    }
+
+    /// Adds a paragraph.
+    pub fn text(self, text: &str) -> Self {
+        self.add(&format!("<p>{}</p>", escape(text)))
+    }
+
+    /// Adds an inline SVG, taken as it is, and its description for readers who do not see it.
+    pub fn figure(self, svg: &str, alt: &str) -> Self {
+        self.add(&format!(r#"<figure role="img" aria-label="{}">{svg}</figure>"#, escape(alt)))
+    }
+
+    /// Adds a table. Columns whose cells are all numbers are set flush right; short rows are filled up, and
+    /// cells beyond the header are left out.
+    pub fn table<R: AsRef<[String]>>(self, header: &[&str], rows: &[R]) -> Self {
+        let cell = |row: &R, column: usize| row.as_ref().get(column).cloned().unwrap_or_default();
+        let is_numeric = |column| all_numbers(&rows.iter().map(|row| cell(row, column)).collect::<Vec<_>>());
+        let numeric: Vec<bool> = (0..header.len()).map(is_numeric).collect();
+        let head: String = header.iter().zip(&numeric).map(|(name, &n)| table_cell("th", name, n)).collect();
+        let mut out = format!(r#"<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>"#);
+        for row in rows {
+            let cells: String =
+                numeric.iter().enumerate().map(|(i, &n)| table_cell("td", &cell(row, i), n)).collect();
+            let _ = write!(out, "\n<tr>{cells}</tr>");
+        }
+        self.add(&(out + "</tbody></table></div>"))
+    }
+
+    /// The whole page.
+    pub fn html(&self) -> String {
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{}{}{}</style>\n</head>\n\
+             <body>\n<main>\n{}</main>\n</body>\n</html>\n",
+            escape(&self.title),
+            colours(),
+            LAYOUT,
+            stylesheet(),
+            self.body
+        )
+    }
+
+    fn add(mut self, markup: &str) -> Self {
+        self.body.push_str(markup);
+        self.body.push('\n');
+        self
+    }
+}
+
+fn table_cell(tag: &str, text: &str, number: bool) -> String {
+    let class = if number { r#" class="number""# } else { "" };
+    format!("<{tag}{class}>{}</{tag}>", escape(text))
+}
+
+/// Whether a column holds numbers only, apart from empty cells.
+fn all_numbers(cells: &[String]) -> bool {
+    let mut filled = cells.iter().filter(|cell| !cell.trim().is_empty()).peekable();
+    filled.peek().is_some() && filled.all(|cell| is_number(cell))
+}
+
+/// Whether a cell reads as a number, perhaps with an uncertainty or a percent sign, or is a dash.
+fn is_number(cell: &str) -> bool {
+    let plain = cell.replace('−', "-").replace('%', "");
+    let part = |part: &str| part.trim() == "–" || part.trim().parse::<f64>().is_ok();
+    plain.split('±').all(part)
+}
+
+fn colours() -> String {
+    let (light, dark) = PAPER;
+    format!(
+        ":root {{ --paper: {light}; --ink: #1B1F24; --soft: #59616B; --line: #D8DCE1 }}\n\
+         @media (prefers-color-scheme: dark) {{\n  :root {{ --paper: {dark}; --ink: #E4E7EB; --soft: #A3ABB6; --line: #343A43 }}\n}}\n"
+    )
+}
+
+/// On a phone a figure keeps a readable size and scrolls sideways within its frame.
+const LAYOUT: &str = "\
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.6 'Noto Sans', system-ui, -apple-system, 'Segoe UI', sans-serif }
+main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
+h1 { font-size: 1.8rem; line-height: 1.2; margin: 1rem 0 .5rem }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 .5rem }
+p { margin: .5rem 0 1rem; max-width: 42rem }
+.lead { font-size: 1.1rem; color: var(--soft) }
+figure, .wide { margin: 1rem 0; overflow-x: auto }
+.chart { display: block; max-width: max(100%, 34rem); height: auto }
+table { border-collapse: collapse; font-size: .9rem; line-height: 1.4 }
+th, td { padding: .3rem 1.2rem .3rem 0; text-align: left; vertical-align: top }
+th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line) }
+tbody tr + tr td { border-top: 1px solid var(--line) }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Chart, Figure};
+
+    fn rows(cells: &[[&str; 2]]) -> Vec<[String; 2]> {
+        cells.iter().map(|row| row.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn text_is_escaped_everywhere_but_in_figures() {
+        let page =
+            Page::new("<t>").lead("<l>").section("<s>").text("<p>").table(&["<h>"], &rows(&[["<c>", ""]]));
+        let html = page.figure("<svg/>", "\"<alt>\"").html();
+        for raw in ["<t>", "<l>", "<s>", "<h>", "<c>", "<alt>"] {
+            assert!(!html.contains(raw), "{raw}");
+        }
+        assert!(html.contains(r#"aria-label="&quot;&lt;alt&gt;&quot;"><svg/></figure>"#));
+        assert!(html.contains("<p>&lt;p&gt;</p>"));
+    }
+
+    #[test]
+    fn only_columns_of_numbers_are_flush_right() {
+        let cells = rows(&[["a", "1.5"], ["2", "−3 ± 0.1"], ["c", "–"], ["d", ""]]);
+        let html = Page::new("").table(&["name", "score"], &cells).html();
+        assert!(html.contains(r#"<th>name</th><th class="number">score</th>"#));
+        assert!(html.contains(r#"<td>2</td><td class="number">−3 ± 0.1</td>"#));
+    }
+
+    #[test]
+    fn ragged_rows_keep_the_table_rectangular() {
+        let ragged = [vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned(), "d".to_owned()]];
+        let html = Page::new("").table(&["x", "y"], &ragged).html();
+        assert_eq!(html.matches("<td>").count(), 4);
+        assert!(!html.contains(">d<"));
+    }
+
+    #[test]
+    fn the_page_stands_alone_and_knows_both_modes() {
+        let svg = Figure::new().panel(Chart::new("c")).svg();
+        let html = Page::new("t").figure(&svg, "a chart").html();
+        let outside = html.replace("http://www.w3.org/2000/svg", "");
+        assert!(!outside.contains("http") && !html.contains("<script") && !html.contains("@import"));
+        assert!(html.contains("prefers-color-scheme: dark") && html.contains("width=device-width"));
+        assert!(html.contains(".chart .c0"));
+    }
+}

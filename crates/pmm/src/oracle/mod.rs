@@ -1,0 +1,7 @@
+//! Oracles: exact denoisers for targets that are known, so that everything else can be tested without training.
+
+mod finite;
+mod markov;
+
+pub use finite::{FiniteTarget, TargetError};
+pub use markov::MarkovChain;

@@ -1,0 +1,34 @@
+//! Samplers: functions of (denoiser, states, grid, streams, observer) that return data.
+//!
+//! All start from [`States`](crate::States), usually at the prior; coordinates already observed there (clock ∞) stay as they
+//! are, so every sampler conditions on any subset of coordinates. All finish: what is returned lies on the support,
+//! never a mask, never NaN. A row's result depends on the seed and its number only, not on the batch or the threads.
+
+mod leap;
+mod ode;
+mod online;
+mod text;
+
+pub use leap::leap;
+pub use ode::{Churn, Solver, ode};
+pub use online::{Finish, online};
+pub use text::{Filter, Order, Prompt, TextError, TextSamples, events, parallel, steps};
+
+use crate::denoise::Estimates;
+use crate::states::States;
+
+/// Sees every state on the way; `()` looks away.
+pub trait Observer {
+    /// Called after the denoiser's answer at step `step`, before the states move on, and once more at the end.
+    fn observe(&mut self, step: usize, states: &States, estimates: &Estimates);
+}
+
+impl Observer for () {
+    fn observe(&mut self, _: usize, _: &States, _: &Estimates) {}
+}
+
+impl<F: FnMut(usize, &States, &Estimates)> Observer for F {
+    fn observe(&mut self, step: usize, states: &States, estimates: &Estimates) {
+        self(step, states, estimates);
+    }
+}

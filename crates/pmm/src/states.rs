@@ -1,0 +1,248 @@
+//! States: statistic and clock of every coordinate of a batch of rows.
+
+use rayon::prelude::*;
+
+use crate::denoise::Estimate;
+use crate::error::SpaceError;
+use crate::pair::Pair;
+use crate::rng::{Purpose, Stream, Streams};
+use crate::space::{Space, Values, with_pair};
+use crate::store::{Element, Store};
+
+/// A batch of rows on their clocks. Row r of the batch is row `first_row + r` of the whole: its noise is keyed by that
+/// number, so a batch cut in two gives the same draws.
+///
+/// A clock of 0 is *unknown*, a clock of ∞ is *observed*; every sampler leaves observed coordinates as they are, which is
+/// all there is to conditioning.
+///
+/// ```
+/// use pmm::{Block, Exponential, Normal, Space, States, Store, Streams, Values};
+/// let space = Space::new(vec![Block::new(Normal::new(2.0, 0.0)?, 2, Exponential::default())?]);
+/// let x = Values::new(vec![Store::from(vec![1.0f32, -1.0])]);
+/// let mut states = States::prior(&space, 0, 1);
+/// states.observe(&x, |_row, _block, coordinate| coordinate == 0)?;
+/// states.draw(&x, &[0.9], &Streams::new(0), 0)?;
+/// assert_eq!(states.clock(0)[0], f64::INFINITY);
+/// assert_eq!(states.means(0)[0], 1.0); // observed: μ = x
+/// assert!((states.means(0)[1] + 1.0).abs() < 0.3); // a = 482 at t = .9: close to −1
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct States {
+    space: Space,
+    first_row: u64,
+    rows: usize,
+    blocks: Vec<BlockStates>,
+}
+
+/// The states of one block.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct BlockStates {
+    /// `[rows, width]`.
+    pub(crate) clock: Vec<f64>,
+    /// `[rows, width, stat_len]`.
+    pub(crate) stat: Store,
+}
+
+impl States {
+    /// Every coordinate unknown: clock 0.
+    pub fn prior(space: &Space, first_row: u64, rows: usize) -> Self {
+        let blocks = space.blocks().iter().map(|block| {
+            let stat = with_pair!(&block.pair, pair => prior_stat(pair, rows * block.width));
+            BlockStates { clock: vec![0.0; rows * block.width], stat }
+        });
+        Self { space: space.clone(), first_row, rows, blocks: blocks.collect() }
+    }
+
+    /// The space.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+    /// The number of the first row in the whole.
+    pub fn first_row(&self) -> u64 {
+        self.first_row
+    }
+    /// The clock readings of a block, `[rows, width]`.
+    pub fn clock(&self, block: usize) -> &[f64] {
+        &self.blocks[block].clock
+    }
+    /// The statistics of a block, `[rows, width, stat_len]`; x itself where the clock is ∞.
+    pub fn stat(&self, block: usize) -> &Store {
+        &self.blocks[block].stat
+    }
+    pub(crate) fn block_mut(&mut self, block: usize) -> &mut BlockStates {
+        &mut self.blocks[block]
+    }
+
+    /// The posterior means of a block, `[rows, width, mean_len]`.
+    pub fn means(&self, block: usize) -> Vec<f32> {
+        let BlockStates { clock, stat } = &self.blocks[block];
+        with_pair!(&self.space.blocks()[block].pair, pair => means(pair, clock, stat))
+    }
+
+    /// Sets the clock of chosen coordinates to ∞, at the given values. Only chosen values must lie on the support.
+    pub fn observe(
+        &mut self,
+        x: &Values,
+        chosen: impl Fn(usize, usize, usize) -> bool,
+    ) -> Result<(), SpaceError> {
+        let space = self.space.clone();
+        for (index, (block, states)) in space.blocks().iter().zip(&mut self.blocks).enumerate() {
+            let chosen = |i: usize| chosen(i / block.width, index, i % block.width);
+            with_pair!(&block.pair, pair => observe(pair, index, block.width, x, states, chosen))?;
+        }
+        Ok(())
+    }
+
+    /// Draws the state of every coordinate that is not observed straight from x, at the time of its row.
+    pub fn draw(
+        &mut self,
+        x: &Values,
+        times: &[f64],
+        streams: &Streams,
+        step: u64,
+    ) -> Result<(), SpaceError> {
+        assert_eq!(times.len(), self.rows, "one time per row");
+        for (index, states) in self.blocks.iter_mut().enumerate() {
+            let block = &self.space.blocks()[index];
+            let places: Vec<f64> = (0..block.width).map(|c| block.place(c)).collect();
+            let (rows, first_row) = (self.rows, self.first_row);
+            states.clock.par_chunks_mut(block.width).enumerate().for_each(|(row, clock)| {
+                for (a, &place) in clock.iter_mut().zip(&places).filter(|(a, _)| **a < f64::INFINITY) {
+                    *a = block.clock.information(times[row], place);
+                }
+            });
+            let stream =
+                |row: usize| streams.block_stream(Purpose::STATE, index as u32, step, first_row + row as u64);
+            with_pair!(&block.pair, pair => {
+                let x = typed(pair, index, rows * block.width, &x.blocks()[index])?;
+                draw_block(pair, x, &states.clock, block.width, typed_stat(pair, &mut states.stat), stream);
+            });
+        }
+        Ok(())
+    }
+
+    /// The values of a batch whose every coordinate is observed.
+    pub(crate) fn into_values(self) -> Values {
+        let blocks = self.space.blocks().iter().zip(&self.blocks).map(|(block, states)| {
+            debug_assert!(states.clock.iter().all(|&a| a == f64::INFINITY));
+            with_pair!(&block.pair, pair => observed(pair, &states.stat))
+        });
+        Values::new(blocks.collect())
+    }
+}
+
+/// Draws states straight from x: `x` is `[rows, width, value_len]`, `clock` `[rows, width]`, `stat` `[rows, width,
+/// stat_len]`. Rows are drawn in parallel, each from its own stream; nothing is allocated per row.
+pub fn draw_block<P: Pair>(
+    pair: &P,
+    x: &[P::Value],
+    clock: &[f64],
+    width: usize,
+    stat: &mut [P::Stat],
+    stream: impl Fn(usize) -> Stream + Sync,
+) {
+    let rows = stat.par_chunks_mut(width * pair.stat_len()).with_min_len(min_rows(width));
+    rows.enumerate().for_each(|(row, stat)| {
+        let x = &x[row * width * pair.value_len()..][..width * pair.value_len()];
+        pair.draw_row(x, &clock[row * width..][..width], stat, &mut stream(row));
+    });
+}
+
+/// Moves every unobserved coordinate on to the clock reading `targets[c]` (`[width]`), drawing its increment from the
+/// estimate; in parallel over rows like [`draw_block`].
+pub fn advance_block<P: Pair>(
+    pair: &P,
+    estimate: &Estimate,
+    targets: &[f64],
+    clock: &mut [f64],
+    stat: &mut [P::Stat],
+    stream: impl Fn(usize) -> Stream + Sync,
+) {
+    let width = targets.len();
+    let rows = stat.par_chunks_mut(width * pair.stat_len()).zip(clock.par_chunks_mut(width)).enumerate();
+    let scratch = || vec![0f32; pair.mean_len()];
+    rows.with_min_len(min_rows(width)).for_each_init(scratch, |scratch, (row, (stat, clock))| {
+        let mut rng = stream(row);
+        for (c, s) in stat.chunks_exact_mut(pair.stat_len()).enumerate() {
+            if clock[c] < targets[c] {
+                let x = estimate.plug_in(pair, row * width + c, scratch, &mut rng);
+                pair.advance(s, targets[c] - clock[c], x, &mut rng);
+                clock[c] = targets[c];
+            }
+        }
+    });
+}
+
+/// So many rows that a task of the thread pool is worth its overhead.
+fn min_rows(width: usize) -> usize {
+    1 + 512 / width
+}
+
+fn prior_stat<P: Pair>(pair: &P, coordinates: usize) -> Store {
+    let mut stat = vec![P::Stat::default(); coordinates * pair.stat_len()];
+    stat.chunks_exact_mut(pair.stat_len()).for_each(|s| pair.start(s));
+    P::Stat::store(stat)
+}
+
+fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Store) -> Vec<f32> {
+    let stat = P::Stat::get(stat).unwrap_or(&[]);
+    let mut mu = vec![0.0; clock.len() * pair.mean_len()];
+    let per_coordinate = mu.par_chunks_mut(pair.mean_len()).zip(stat.par_chunks(pair.stat_len())).zip(clock);
+    per_coordinate.with_min_len(512).for_each(|((mu, s), &a)| pair.mean(s, a, mu));
+    mu
+}
+
+fn observed<P: Pair>(pair: &P, stat: &Store) -> Store {
+    let stat = P::Stat::get(stat).unwrap_or(&[]);
+    let mut x = vec![P::Value::default(); stat.len() / pair.stat_len() * pair.value_len()];
+    let pairs = x.chunks_exact_mut(pair.value_len()).zip(stat.chunks_exact(pair.stat_len()));
+    pairs.for_each(|(x, s)| pair.observed(s, x));
+    P::Value::store(x)
+}
+
+/// The typed values of a block of so many coordinates.
+fn typed<'a, P: Pair>(
+    pair: &P,
+    block: usize,
+    coordinates: usize,
+    store: &'a Store,
+) -> Result<&'a [P::Value], SpaceError> {
+    let len = coordinates * pair.value_len();
+    P::Value::get(store).filter(|values| values.len() == len).ok_or_else(|| SpaceError::Shape {
+        block,
+        expected: format!("{len} {} values", P::Value::NAME),
+        found: format!("{} {} values", store.len(), store.element_name()),
+    })
+}
+
+/// The typed statistics of a block, which this module allocated.
+pub(crate) fn typed_stat<'a, P: Pair>(_: &P, stat: &'a mut Store) -> &'a mut [P::Stat] {
+    P::Stat::get_mut(stat).unwrap_or_default()
+}
+
+fn observe<P: Pair>(
+    pair: &P,
+    block: usize,
+    width: usize,
+    x: &Values,
+    states: &mut BlockStates,
+    chosen: impl Fn(usize) -> bool,
+) -> Result<(), SpaceError> {
+    let x = typed(pair, block, states.clock.len(), &x.blocks()[block])?;
+    let stat = typed_stat(pair, &mut states.stat);
+    // No randomness at clock ∞; the stream is only part of the signature.
+    let mut rng = Streams::new(0).stream(Purpose::STATE, 0, 0);
+    for i in (0..states.clock.len()).filter(|&i| chosen(i)) {
+        let x = &x[i * pair.value_len()..][..pair.value_len()];
+        let (row, coordinate) = (i / width, i % width);
+        pair.check(x).map_err(|source| SpaceError::Value { row, block, coordinate, source })?;
+        pair.draw(x, f64::INFINITY, &mut stat[i * pair.stat_len()..][..pair.stat_len()], &mut rng);
+        states.clock[i] = f64::INFINITY;
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! Flat storage whose element type depends on the pair: f64 statistics, f32 data, u32 tokens.
+
+/// A contiguous buffer of one element type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Store {
+    /// Statistics.
+    Double(Vec<f64>),
+    /// Data, posterior means, estimates.
+    Single(Vec<f32>),
+    /// Tokens.
+    Token(Vec<u32>),
+}
+
+/// An element that a [`Store`] can hold.
+pub trait Element: Copy + PartialEq + Default + std::fmt::Debug + Send + Sync + 'static {
+    /// The element type's name, for messages.
+    const NAME: &'static str;
+    /// The buffer, if it holds this type.
+    fn get(store: &Store) -> Option<&[Self]>;
+    /// The buffer, if it holds this type.
+    fn get_mut(store: &mut Store) -> Option<&mut [Self]>;
+    /// A buffer of this type.
+    fn store(elements: Vec<Self>) -> Store;
+}
+
+macro_rules! element {
+    ($type:ty, $variant:ident) => {
+        impl Element for $type {
+            const NAME: &'static str = stringify!($type);
+            fn get(store: &Store) -> Option<&[Self]> {
+                if let Store::$variant(elements) = store { Some(elements) } else { None }
+            }
+            fn get_mut(store: &mut Store) -> Option<&mut [Self]> {
+                if let Store::$variant(elements) = store { Some(elements) } else { None }
+            }
+            fn store(elements: Vec<Self>) -> Store {
+                Store::$variant(elements)
+            }
+        }
+    };
+}
+element!(f64, Double);
+element!(f32, Single);
+element!(u32, Token);
+
+impl Store {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Double(elements) => elements.len(),
+            Self::Single(elements) => elements.len(),
+            Self::Token(elements) => elements.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element type's name.
+    pub fn element_name(&self) -> &'static str {
+        match self {
+            Self::Double(_) => f64::NAME,
+            Self::Single(_) => f32::NAME,
+            Self::Token(_) => u32::NAME,
+        }
+    }
+
+    /// The elements, if they are `f32`.
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        f32::get(self)
+    }
+
+    /// The elements, if they are tokens.
+    pub fn as_tokens(&self) -> Option<&[u32]> {
+        u32::get(self)
+    }
+}
+
+impl From<Vec<f32>> for Store {
+    fn from(elements: Vec<f32>) -> Self {
+        Self::Single(elements)
+    }
+}
+
+impl From<Vec<u32>> for Store {
+    fn from(elements: Vec<u32>) -> Self {
+        Self::Token(elements)
+    }
+}

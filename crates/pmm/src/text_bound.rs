@@ -1,0 +1,105 @@
+//! The likelihood bound of a text, and the paper's normalised form of it.
+
+use crate::bound::{Bound, MonteCarlo, stratified_time};
+use crate::clock::Clock;
+use crate::denoise::{Place, Texts, TokenDenoiser};
+use crate::pair::{MASK, Masked, Pair};
+use crate::rng::{Purpose, Streams};
+use crate::sample::TextError;
+
+/// A bound in nats per text, and NPC in nats per token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextBound {
+    /// The likelihood bound with its terminal term; divide by the length for nats per token, by log 2 for bits.
+    pub bound: Bound,
+    /// The paper's Σ w (−log x̂[x]) / Σ w over masked positions with w = f(t): no bound, but close to nelbo/C when
+    /// e^(−A(1)) is small. In nats per token.
+    pub npc: MonteCarlo,
+}
+
+/// The continuous-time bound of texts (`[rows, length]`), by `draws` stratified times per text. The terminal term is what
+/// it costs to draw the positions still masked at t = 1 from the last estimate, each on its own.
+pub fn text_bound(
+    denoiser: &dyn TokenDenoiser,
+    clock: &dyn Clock,
+    texts: &[u32],
+    first_row: u64,
+    draws: usize,
+    streams: &Streams,
+) -> Result<TextBound, TextError> {
+    let rows = check(denoiser, texts)?;
+    let asker = Asker { denoiser, clock, texts, first_row, streams };
+    let [mut objective, mut surprise, mut weight] = [(); 3].map(|()| vec![0.0; rows]);
+    for stratum in 0..draws {
+        let times: Vec<f64> =
+            (0..rows).map(|row| stratified_time(stratum, draws, first_row + row as u64, streams)).collect();
+        asker.each_masked(&times, stratum as u64, |place, nats| {
+            let f = clock.rate(times[place.row], place.position as f64 / denoiser.length() as f64);
+            objective[place.row] += f * nats / draws as f64;
+            surprise[place.row] += f * nats;
+            weight[place.row] += f;
+        });
+    }
+    let mut terminal = vec![0.0; rows];
+    asker.each_masked(&vec![1.0; rows], u64::MAX, |place, nats| terminal[place.row] += nats);
+    Ok(TextBound { bound: Bound::new(&objective, &terminal), npc: MonteCarlo::ratio(&surprise, &weight) })
+}
+
+/// The number of texts, all of whose tokens are known.
+fn check(denoiser: &dyn TokenDenoiser, texts: &[u32]) -> Result<usize, TextError> {
+    let (length, classes) = (denoiser.length(), denoiser.classes());
+    if texts.len() % length != 0 {
+        return Err(TextError::Length { length, tokens: texts.len() });
+    }
+    match texts.iter().position(|&token| token as usize >= classes) {
+        Some(at) => {
+            Err(TextError::Token { row: at / length, position: at % length, token: texts[at], classes })
+        }
+        None => Ok(texts.len() / length),
+    }
+}
+
+struct Asker<'a> {
+    denoiser: &'a dyn TokenDenoiser,
+    clock: &'a dyn Clock,
+    texts: &'a [u32],
+    first_row: u64,
+    streams: &'a Streams,
+}
+
+impl Asker<'_> {
+    /// Masks every text as its time says, asks about all masked positions, and reports −log x̂[x] at each.
+    fn each_masked(&self, times: &[f64], step: u64, mut report: impl FnMut(Place, f64)) {
+        let (length, classes) = (self.denoiser.length(), self.denoiser.classes());
+        let tokens = self.mask(times, step);
+        let masked = (0..tokens.len()).filter(|&i| tokens[i] == MASK);
+        let wanted: Vec<Place> = masked.map(|i| Place { row: i / length, position: i % length }).collect();
+        let mut logits = vec![0.0; wanted.len() * classes];
+        self.denoiser.logits(&Texts { tokens: &tokens, times }, &wanted, &mut logits);
+        for (&place, logits) in wanted.iter().zip(logits.chunks_exact(classes)) {
+            let token = self.texts[place.row * length + place.position] as usize;
+            report(place, log_sum_exp(logits) - f64::from(logits[token]));
+        }
+    }
+
+    fn mask(&self, times: &[f64], step: u64) -> Vec<u32> {
+        let length = self.denoiser.length();
+        let mut tokens = vec![MASK; self.texts.len()];
+        let Ok(pair) = Masked::new(self.denoiser.classes() as u32) else {
+            // A vocabulary of one token: nothing is ever hidden.
+            return self.texts.to_vec();
+        };
+        for (row, tokens) in tokens.chunks_exact_mut(length).enumerate() {
+            let mut rng = self.streams.stream(Purpose::STATE, step, self.first_row + row as u64);
+            let place = |c: usize| c as f64 / length as f64;
+            let a: Vec<f64> = (0..length).map(|c| self.clock.information(times[row], place(c))).collect();
+            pair.draw_row(&self.texts[row * length..][..length], &a, tokens, &mut rng);
+        }
+        tokens
+    }
+}
+
+fn log_sum_exp(logits: &[f32]) -> f64 {
+    let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    top + logits.iter().map(|&l| (f64::from(l) - top).exp()).sum::<f64>().ln()
+}
