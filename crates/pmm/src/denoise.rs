@@ -117,18 +117,14 @@ impl Estimate {
         }
     }
 
-    /// The buffer of a mean estimate, of this length; other heads are replaced by it.
-    pub fn mean_buffer(&mut self, len: usize) -> &mut Vec<f32> {
-        if !matches!(self, Self::Mean(_)) {
-            *self = Self::Mean(Vec::new());
-        }
-        match self {
-            Self::Mean(buffer) | Self::Vertex(buffer) => {
-                buffer.resize(len, 0.0);
-                buffer
-            }
-            Self::Mixture(mixture) => &mut mixture.mean,
-        }
+    /// Takes out a buffer of this length to fill and put back, so that calls need not allocate.
+    pub fn take_buffer(&mut self, len: usize) -> Vec<f32> {
+        let mut buffer = match std::mem::replace(self, Self::Mean(Vec::new())) {
+            Self::Mean(buffer) | Self::Vertex(buffer) => buffer,
+            Self::Mixture(mixture) => mixture.mean,
+        };
+        buffer.resize(len, 0.0);
+        buffer
     }
 }
 

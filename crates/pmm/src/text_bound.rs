@@ -5,14 +5,14 @@ use crate::clock::Clock;
 use crate::denoise::{Place, Texts, TokenDenoiser};
 use crate::pair::{MASK, Masked, Pair};
 use crate::rng::{Purpose, Streams};
-use crate::sample::TextError;
+use crate::sample::{TextError, count_texts};
 
 /// A bound in nats per text, and NPC in nats per token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextBound {
     /// The likelihood bound with its terminal term; divide by the length for nats per token, by log 2 for bits.
     pub bound: Bound,
-    /// The paper's Σ w (−log x̂[x]) / Σ w over masked positions with w = f(t): no bound, but close to nelbo/C when
+    /// The paper's Σ w (−log x̂\[x\]) / Σ w over masked positions with w = f(t): no bound, but close to nelbo/C when
     /// e^(−A(1)) is small. In nats per token.
     pub npc: MonteCarlo,
 }
@@ -27,7 +27,7 @@ pub fn text_bound(
     draws: usize,
     streams: &Streams,
 ) -> Result<TextBound, TextError> {
-    let rows = check(denoiser, texts)?;
+    let rows = count_texts(denoiser, texts, false)?;
     let asker = Asker { denoiser, clock, texts, first_row, streams };
     let [mut objective, mut surprise, mut weight] = [(); 3].map(|()| vec![0.0; rows]);
     for stratum in 0..draws {
@@ -43,20 +43,6 @@ pub fn text_bound(
     let mut terminal = vec![0.0; rows];
     asker.each_masked(&vec![1.0; rows], u64::MAX, |place, nats| terminal[place.row] += nats);
     Ok(TextBound { bound: Bound::new(&objective, &terminal), npc: MonteCarlo::ratio(&surprise, &weight) })
-}
-
-/// The number of texts, all of whose tokens are known.
-fn check(denoiser: &dyn TokenDenoiser, texts: &[u32]) -> Result<usize, TextError> {
-    let (length, classes) = (denoiser.length(), denoiser.classes());
-    if texts.len() % length != 0 {
-        return Err(TextError::Length { length, tokens: texts.len() });
-    }
-    match texts.iter().position(|&token| token as usize >= classes) {
-        Some(at) => {
-            Err(TextError::Token { row: at / length, position: at % length, token: texts[at], classes })
-        }
-        None => Ok(texts.len() / length),
-    }
 }
 
 struct Asker<'a> {

@@ -265,7 +265,7 @@ fn marks_are_independent_poisson_counts() {
     let x = [0.05f32, 0.2, 0.7, 0.05];
     let (n, a) = (100_000, 40.0);
     let mut rng = rng(40);
-    let mut counts = vec![Vec::with_capacity(n); 5];
+    let mut counts = vec![Vec::new(); 5];
     for _ in 0..n {
         let mut s = [0.0; 4];
         pair.draw(&x, a, &mut s, &mut rng);

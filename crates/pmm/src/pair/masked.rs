@@ -10,7 +10,7 @@ use crate::rng::Stream;
 pub const MASK: u32 = u32::MAX;
 
 /// By clock a the token is still masked with probability e^(−a), else known; μ is uniform while masked, then one-hot;
-/// D = −log x̂[x] while masked, 0 after.
+/// D = −log x̂\[x\] while masked, 0 after.
 ///
 /// The state is a single token (or [`MASK`]), whatever the vocabulary. A step reveals at most once, so its
 /// Kullback–Leibler divergence is (1 − e^(−Δa)) D: this tends to Δa · D as steps shrink, and is finite for Δa = ∞.
@@ -88,7 +88,9 @@ impl Pair for Masked {
             if a != clock {
                 (clock, reveal) = (a, reveal_probability(a));
             }
-            *s = if draw::bernoulli(reveal, rng) { x } else { MASK };
+            // MASK has all bits set, and whether to reveal is a coin: bits in place of a branch.
+            let hide = !draw::bernoulli(reveal, rng);
+            *s = x | u32::from(hide).wrapping_neg();
         }
     }
     fn advance(&self, s: &mut [u32], da: f64, x_hat: &[f32], rng: &mut Stream) {

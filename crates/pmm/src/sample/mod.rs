@@ -4,15 +4,21 @@
 //! are, so every sampler conditions on any subset of coordinates. All finish: what is returned lies on the support,
 //! never a mask, never NaN. A row's result depends on the seed and its number only, not on the batch or the threads.
 
+mod filter;
 mod leap;
 mod ode;
 mod online;
+mod prompt;
+mod run;
 mod text;
 
+pub use filter::Filter;
 pub use leap::leap;
 pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};
-pub use text::{Filter, Order, Prompt, TextError, TextSamples, events, parallel, steps};
+pub(crate) use prompt::count_texts;
+pub use prompt::{Prompt, TextError, TextSamples};
+pub use text::{Order, events, parallel, steps};
 
 use crate::denoise::Estimates;
 use crate::states::States;

@@ -1,0 +1,332 @@
+//! Samplers against exact targets: the joint law, conditionals, support, reproducibility, refusals.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{assert_law, clock, mixed, plane};
+use pmm::{
+    Churn, Denoiser, Estimate, Estimates, Finish, FiniteTarget, Grid, Head, Solver, Space, SpaceError,
+    States, Store, Streams, Values, leap, ode, online, total_variation,
+};
+use proptest::prelude::*;
+
+const ROWS: usize = 10_000;
+
+fn log_grid(steps: usize) -> Grid {
+    Grid::log_information(&clock(), 1e-3, steps).unwrap()
+}
+
+fn run_online(target: &FiniteTarget, steps: usize) -> Vec<f64> {
+    let states = States::prior(target.space(), 0, ROWS);
+    let x = online(target, states, &log_grid(steps), &Streams::new(1), Finish::Estimate, &mut ()).unwrap();
+    target.law_of(&x).unwrap()
+}
+
+#[test]
+fn algorithm_1_reaches_the_target() {
+    for pair in ["normal", "poisson", "categorical", "masked"] {
+        let target = plane(pair, Head::Mean);
+        assert_law(pair, &run_online(&target, 1000), target.weights(), ROWS);
+    }
+    let target = mixed();
+    assert_law("mixed", &run_online(&target, 1000), target.weights(), ROWS);
+}
+
+/// The paper's InverseGamma–Gamma keeps a bias that more steps do not remove; the marginal head has none.
+#[test]
+fn gamma_needs_the_marginal_head() {
+    let target = plane("gamma", Head::Marginal);
+    assert_law("gamma", &run_online(&target, 1000), target.weights(), ROWS);
+    let plugged = run_online(&plane("gamma", Head::Mean), 1000);
+    let bias = total_variation(&plugged, target.weights());
+    assert!(bias > 0.1, "{bias}");
+}
+
+/// μ itself, the paper's output, settles on the same points once the clock has run far enough.
+#[test]
+fn the_posterior_mean_is_a_sample_too() {
+    let target = plane("normal", Head::Mean);
+    let states = States::prior(target.space(), 0, ROWS);
+    let x =
+        online(&target, states, &log_grid(1000), &Streams::new(2), Finish::PosteriorMean, &mut ()).unwrap();
+    assert!(x.reals(0).iter().any(|x| ![0.5, 2.0, 6.0].contains(x)), "μ keeps its noise");
+    assert_law("μ", &target.law_of(&x).unwrap(), target.weights(), ROWS);
+}
+
+#[test]
+fn every_ode_solver_reaches_the_target() {
+    let target = plane("normal", Head::Mean);
+    let churn = Churn { amount: 20.0, sigma_min: 0.05, sigma_max: 50.0, noise: 1.0 };
+    for (solver, steps) in [
+        (Solver::Euler, 400),
+        (Solver::Heun, 60),
+        (Solver::DpmSolverPlusPlus2M, 100),
+        (Solver::HeunWithChurn(churn), 200),
+    ] {
+        let grid = Grid::karras(&clock(), 80.0, 7.0, steps).unwrap();
+        let states = States::prior(target.space(), 0, ROWS);
+        let x = ode(&target, states, &grid, &Streams::new(3), solver, &mut ()).unwrap();
+        assert_law(&format!("{solver:?}"), &target.law_of(&x).unwrap(), target.weights(), ROWS);
+    }
+}
+
+/// At 40 calls: midpoint leaps are within chance of the target where Algorithm 1 is far off.
+#[test]
+fn midpoint_leaps_need_few_calls() {
+    let target = plane("poisson", Head::Mean);
+    let run = |x: Values| target.law_of(&x).unwrap();
+    let states = || States::prior(target.space(), 0, ROWS);
+    let leaps = run(leap(&target, states(), &log_grid(20), &Streams::new(4), &mut ()).unwrap());
+    let steps =
+        run(online(&target, states(), &log_grid(40), &Streams::new(4), Finish::Estimate, &mut ()).unwrap());
+    let (leaps, steps) =
+        (total_variation(&leaps, target.weights()), total_variation(&steps, target.weights()));
+    assert!(leaps < 0.5 * steps, "{leaps} against {steps}");
+    let fine = run(leap(&target, states(), &log_grid(200), &Streams::new(4), &mut ()).unwrap());
+    assert_law("leap", &fine, target.weights(), ROWS);
+}
+
+/// p(second coordinate | first) for every pair, by a clock of ∞ on the first: at (6, ·) the weights are .1 : .3.
+#[test]
+fn conditioning_gives_the_exact_conditional() {
+    for (pair, head) in [
+        ("normal", Head::Mean),
+        ("poisson", Head::Mean),
+        ("categorical", Head::Mean),
+        ("masked", Head::Mean),
+        ("gamma", Head::Marginal),
+    ] {
+        let target = plane(pair, head);
+        let given = target.rows(&vec![2; ROWS]);
+        let mut states = States::prior(target.space(), 0, ROWS);
+        states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
+        let x =
+            online(&target, states, &log_grid(1000), &Streams::new(5), Finish::Estimate, &mut ()).unwrap();
+        assert_law(pair, &target.law_of(&x).unwrap(), &[0.0, 0.0, 0.25, 0.75], ROWS);
+    }
+}
+
+/// In the mixed block, every coordinate in turn given all others, and the others given it.
+#[test]
+fn conditioning_in_the_mixed_block() {
+    let (target, rows) = (mixed(), 5000);
+    let given = target.rows(&vec![3; rows]);
+    for kept in 0..5 {
+        for alone in [true, false] {
+            let mut states = States::prior(target.space(), 0, rows);
+            states.observe(&given, |_, block, _| (block == kept) == alone).unwrap();
+            let exact = target.posterior(&states)[..5].to_vec();
+            let x =
+                online(&target, states, &log_grid(400), &Streams::new(6), Finish::Estimate, &mut ()).unwrap();
+            assert_law(&format!("block {kept}, observed {alone}"), &target.law_of(&x).unwrap(), &exact, rows);
+        }
+    }
+}
+
+#[test]
+fn the_ode_and_leaps_condition_too() {
+    let target = plane("normal", Head::Mean);
+    let grid = Grid::karras(&clock(), 80.0, 7.0, 60).unwrap();
+    let given = target.rows(&vec![2; ROWS]);
+    let mut states = States::prior(target.space(), 0, ROWS);
+    states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
+    let x = ode(&target, states, &grid, &Streams::new(7), Solver::Heun, &mut ()).unwrap();
+    assert!(x.reals(0).chunks(2).all(|x| x[0] == 6.0));
+    assert_law("ode", &target.law_of(&x).unwrap(), &[0.0, 0.0, 0.25, 0.75], ROWS);
+
+    let target = plane("poisson", Head::Mean);
+    let given = target.rows(&vec![2; ROWS]);
+    let mut states = States::prior(target.space(), 0, ROWS);
+    states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
+    let x = leap(&target, states, &log_grid(200), &Streams::new(7), &mut ()).unwrap();
+    assert!(x.reals(0).chunks(2).all(|x| x[0] == 6.0));
+    assert_law("leap", &target.law_of(&x).unwrap(), &[0.0, 0.0, 0.25, 0.75], ROWS);
+}
+
+/// Cut into batches and run on one or three threads, every sampler returns the same bits.
+#[test]
+fn results_depend_neither_on_batches_nor_on_threads() {
+    fn bits(
+        threads: usize,
+        cuts: &[u64],
+        sampler: &(dyn Fn(u64, usize) -> Values + Sync),
+    ) -> Vec<Vec<Store>> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let run = |cut: &[u64]| sampler(cut[0], (cut[1] - cut[0]) as usize).blocks().to_vec();
+        pool.install(|| cuts.windows(2).map(run).collect())
+    }
+    fn joined(parts: Vec<Vec<Store>>) -> Vec<Vec<String>> {
+        // Compare value by value in order, whatever the cuts.
+        (0..parts[0].len())
+            .map(|block| {
+                let values = parts.iter().flat_map(|part| match &part[block] {
+                    Store::Double(v) => v.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
+                    Store::Single(v) => v.iter().map(|v| format!("{v:?}")).collect(),
+                    Store::Token(v) => v.iter().map(|v| format!("{v:?}")).collect(),
+                });
+                values.collect()
+            })
+            .collect()
+    }
+    let (mix, normal, poisson) = (mixed(), plane("normal", Head::Mean), plane("poisson", Head::Mean));
+    let karras = Grid::karras(&clock(), 80.0, 7.0, 10).unwrap();
+    let churn = Churn { amount: 20.0, sigma_min: 0.0, sigma_max: 100.0, noise: 1.0 };
+    let samplers: [Box<dyn Fn(u64, usize) -> Values + Sync>; 3] = [
+        Box::new(|first, n| {
+            let states = States::prior(mix.space(), first, n);
+            online(&mix, states, &log_grid(20), &Streams::new(8), Finish::Estimate, &mut ()).unwrap()
+        }),
+        Box::new(|first, n| {
+            let states = States::prior(normal.space(), first, n);
+            ode(&normal, states, &karras, &Streams::new(8), Solver::HeunWithChurn(churn), &mut ()).unwrap()
+        }),
+        Box::new(|first, n| {
+            let states = States::prior(poisson.space(), first, n);
+            leap(&poisson, states, &log_grid(20), &Streams::new(8), &mut ()).unwrap()
+        }),
+    ];
+    for sampler in &samplers {
+        let whole = joined(bits(1, &[0, 2000], sampler));
+        assert_eq!(whole, joined(bits(3, &[0, 2000], sampler)));
+        assert_eq!(whole, joined(bits(2, &[0, 1, 700, 701, 2000], sampler)));
+    }
+}
+
+/// A seeded run of each kind: a change here changes what users get for a seed.
+#[test]
+fn seeded_samples_are_stable() {
+    let target = mixed();
+    let states = States::prior(target.space(), 0, 6);
+    let x = online(&target, states, &log_grid(30), &Streams::new(9), Finish::PosteriorMean, &mut ()).unwrap();
+    let found = format!("{:?} {:?} {:?} {:?}", x.reals(0), x.reals(1), x.tokens(2), x.reals(4));
+    assert_eq!(found, GOLDEN_ONLINE);
+    let target = plane("normal", Head::Mean);
+    let grid = Grid::karras(&clock(), 80.0, 7.0, 4).unwrap();
+    let mut on_the_way = Vec::new();
+    let mut watch = |step: usize, states: &States, _: &Estimates| {
+        if step == 3 {
+            on_the_way = states.means(0);
+        }
+    };
+    let states = States::prior(target.space(), 0, 3);
+    ode(&target, states, &grid, &Streams::new(9), Solver::Heun, &mut watch).unwrap();
+    assert_eq!(format!("{on_the_way:?}"), GOLDEN_ODE);
+}
+const GOLDEN_ONLINE: &str = "[-1.0007347, 1.0158458, -1.0690852, -0.96908104, -0.99870956, 1.0264778] \
+    [0.0, 8.0, 3.0, 0.0, 3.0, 3.0] [0, 1, 1, 0, 1, 2] \
+    [0.5098171, 2.1123369, 5.9230146, 0.49412507, 6.1607537, 0.49472734]";
+const GOLDEN_ODE: &str = "[5.1598706, -6.04464, -4.244958, 5.1340084, 7.6592197, 5.1997085]";
+
+/// A denoiser that answers with one number everywhere.
+struct Constant(f32);
+
+impl Denoiser for Constant {
+    fn denoise(&self, states: &States, estimates: &mut Estimates) {
+        for (index, block) in states.space().blocks().iter().enumerate() {
+            let len = states.clock(index).len() * block.pair.mean_len();
+            estimates.blocks[index] = Estimate::Mean(vec![self.0; len]);
+        }
+    }
+}
+
+#[test]
+fn a_broken_denoiser_is_named() {
+    let run = |pair: &str, value: f32| {
+        let target = plane(pair, Head::Mean);
+        let states = States::prior(target.space(), 0, 2);
+        online(&Constant(value), states, &log_grid(3), &Streams::new(0), Finish::Estimate, &mut ())
+            .unwrap_err()
+    };
+    assert_eq!(
+        run("normal", f32::NAN).to_string(),
+        "row 0, block 0, coordinate 0: the denoiser returned NaN, not a finite number"
+    );
+    assert!(matches!(run("poisson", -1.0), SpaceError::Estimate { value: -1.0, .. }));
+    assert!(matches!(run("gamma", 0.0), SpaceError::Estimate { value: 0.0, .. }));
+    assert!(matches!(run("masked", 0.0), SpaceError::Estimate { value: 0.0, .. }));
+    assert!(matches!(run("categorical", f32::INFINITY), SpaceError::Estimate { .. }));
+}
+
+#[test]
+fn a_sampler_for_another_pair_refuses() {
+    let target = mixed();
+    let states = || States::prior(target.space(), 0, 1);
+    let grid = log_grid(3);
+    let error =
+        ode(&target, states(), &grid, &Streams::new(0), Solver::Euler, &mut ()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the probability-flow ODE moves Normal coordinates only, but block 1 has unobserved Poisson ones"
+    );
+    let error = leap(&target, states(), &grid, &Streams::new(0), &mut ()).unwrap_err();
+    assert!(matches!(error, SpaceError::Sampler { block: 0, found: "Normal", .. }));
+    // With the rest observed, the ODE may move the real coordinate of a mixed row.
+    let mut given = states();
+    given.observe(&target.rows(&[3]), |_, block, _| block > 0).unwrap();
+    let x = ode(&target, given, &grid, &Streams::new(0), Solver::Euler, &mut ()).unwrap();
+    assert!((x.reals(0)[0] - 1.0).abs() < 1e-3);
+}
+
+#[test]
+fn an_observer_sees_the_posterior_mean_converge() {
+    let target = plane("normal", Head::Mean);
+    let mut path = Vec::new();
+    let mut watch = |step: usize, states: &States, _: &Estimates| path.push((step, states.means(0)[0]));
+    let states = States::prior(target.space(), 0, 1);
+    let x =
+        online(&target, states, &log_grid(50), &Streams::new(10), Finish::PosteriorMean, &mut watch).unwrap();
+    assert_eq!(path.len(), 51);
+    assert_eq!(path[0], (0, 0.0));
+    assert_eq!(path[50], (50, x.reals(0)[0]));
+}
+
+#[test]
+fn conditioning_values_are_checked() {
+    let target = plane("poisson", Head::Mean);
+    let given = Values::new(vec![Store::from(vec![1.5f32, 2.0])]);
+    let mut states = States::prior(target.space(), 0, 1);
+    assert!(states.observe(&given, |_, _, coordinate| coordinate == 1).is_ok());
+    let error = states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap_err().to_string();
+    assert_eq!(error, "row 0, block 0, coordinate 0: a count must be a whole number of at least 0, got 1.5");
+    assert!(states.observe(&Values::new(vec![Store::from(vec![1u32, 2])]), |_, _, _| true).is_err());
+}
+
+fn check_output(space: &Space, x: &Values, rows: usize) -> Result<(), TestCaseError> {
+    prop_assert_eq!(space.check(x).map_err(|error| TestCaseError::fail(error.to_string()))?, rows);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// However few the steps and whatever the head, what comes out lies on the support; observed values come out as they went in.
+    #[test]
+    fn samples_lie_on_the_support(seed in any::<u64>(), steps in 1usize..6, marginal in any::<bool>(), mean in any::<bool>(), known in 0usize..5) {
+        let head = if marginal { Head::Marginal } else { Head::Mean };
+        let target = mixed().with_head(head);
+        let chosen = target.choose(&Streams::new(seed), 0, 16);
+        let given = target.rows(&chosen);
+        let mut states = States::prior(target.space(), 0, 16);
+        states.observe(&given, |_, block, _| block == known).unwrap();
+        let finish = if mean { Finish::PosteriorMean } else { Finish::Estimate };
+        let x = online(&target, states, &log_grid(steps), &Streams::new(seed), finish, &mut ()).unwrap();
+        check_output(target.space(), &x, 16)?;
+        prop_assert_eq!(&x.blocks()[known], &given.blocks()[known]);
+    }
+
+    /// The oracle's estimate is a mean of points: inside their range, probabilities summing to 1; also for states no point explains.
+    #[test]
+    fn oracle_estimates_are_means(seed in any::<u64>(), t in 0.0..1.0f64, a in 0usize..5, b in 0usize..5) {
+        let target = mixed().with_head(Head::Mean);
+        let mut states = States::prior(target.space(), 0, 1);
+        // Two halves of different points: mostly a row that the target never makes.
+        states.observe(&target.rows(&[a]), |_, block, _| block == 2).unwrap();
+        states.draw(&target.rows(&[b]), &[t], &Streams::new(seed), 0).unwrap();
+        let mut estimates = Estimates { blocks: vec![Estimate::Mean(vec![]); 5] };
+        target.denoise(&states, &mut estimates);
+        let means: Vec<&Vec<f32>> = estimates.blocks.iter().map(|e| match e { Estimate::Mean(m) => m, _ => unreachable!() }).collect();
+        prop_assert!((-1.0..=1.0).contains(&means[0][0]) && (0.0..=8.0).contains(&means[1][0]));
+        prop_assert!((0.49..=6.01).contains(&means[4][0]));
+        prop_assert!((means[2].iter().sum::<f32>() - 1.0).abs() < 1e-5 && (means[3].iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    }
+}
