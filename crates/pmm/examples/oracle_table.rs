@@ -4,7 +4,7 @@
 
 use pmm::{
     Block, Categorical, Exponential, Finish, FiniteTarget, Gamma, Grid, Head, Masked, Normal, Poisson, Space,
-    States, Store, Streams, Values, online, total_variation,
+    States, Store, Streams, Values, online, total_variation, total_variation_error, total_variation_noise,
 };
 
 const ROWS: usize = 20_000;
@@ -85,8 +85,10 @@ fn table(targets: &[(&str, FiniteTarget)]) -> Result<()> {
         let cells = targets.iter().map(|(_, target)| cell(target, steps)).collect::<Result<Vec<_>>>()?;
         println!("| {steps} | {} |", cells.join(" | "));
     }
-    let noise: Vec<String> =
-        targets.iter().map(|(_, target)| format!("{:.4}", noise(target.weights()))).collect();
+    let noise: Vec<String> = targets
+        .iter()
+        .map(|(_, target)| format!("{:.4}", total_variation_noise(target.weights(), ROWS)))
+        .collect();
     println!("| {ROWS} exact draws (expected) | {} |", noise.join(" | "));
     Ok(())
 }
@@ -96,19 +98,5 @@ fn cell(target: &FiniteTarget, steps: usize) -> Result<String> {
     let states = States::prior(target.space(), 0, ROWS);
     let law = target.law_of(&online(target, states, &grid, &Streams::new(1), Finish::Estimate, &mut ())?)?;
     let tv = total_variation(&law, target.weights());
-    Ok(format!("{tv:.4} ± {:.4}", standard_error(&law, target.weights())))
-}
-
-/// The standard error of ½ Σ |p̂ − w|: half the spread of the signed sum.
-fn standard_error(law: &[f64], weights: &[f64]) -> f64 {
-    let sign: Vec<f64> = law.iter().zip(weights).map(|(p, w)| (p - w).signum()).collect();
-    let mean: f64 = law.iter().zip(&sign).map(|(p, s)| p * s).sum();
-    let square: f64 = law.iter().sum::<f64>();
-    0.5 * ((square - mean * mean) / ROWS as f64).max(0.0).sqrt()
-}
-
-/// The total variation that as many exact draws would show on average.
-fn noise(weights: &[f64]) -> f64 {
-    let spread = |w: &f64| (2.0 * w * (1.0 - w) / (std::f64::consts::PI * ROWS as f64)).sqrt();
-    0.5 * weights.iter().map(spread).sum::<f64>()
+    Ok(format!("{tv:.4} ± {:.4}", total_variation_error(&law, target.weights(), ROWS)))
 }

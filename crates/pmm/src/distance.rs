@@ -11,6 +11,19 @@ pub fn total_variation(p: &[f64], q: &[f64]) -> f64 {
     0.5 * p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum::<f64>()
 }
 
+/// The total variation that `n` exact draws from a law show against it on average: less than this cannot be seen.
+pub fn total_variation_noise(law: &[f64], n: usize) -> f64 {
+    let spread = |p: &f64| (2.0 * p * (1.0 - p) / (std::f64::consts::PI * n as f64)).sqrt();
+    0.5 * law.iter().map(spread).sum::<f64>()
+}
+
+/// The standard error of the total variation between the shares of `n` draws and a law: that of the signed sum
+/// ½ Σ ±(p − q), with the signs that the shares show.
+pub fn total_variation_error(shares: &[f64], law: &[f64], n: usize) -> f64 {
+    let signed: f64 = shares.iter().zip(law).map(|(p, q)| p * (p - q).signum()).sum();
+    0.5 * ((1.0 - signed * signed) / n as f64).max(0.0).sqrt()
+}
+
 /// Wasserstein distance W₁ between two samples of numbers, of any sizes: the area between their quantile functions.
 ///
 /// ```
@@ -76,6 +89,24 @@ mod tests {
             let area: f64 = cuts.windows(2).map(|w| (w[1] - w[0]) * (cdf(&a, w[0]) - cdf(&b, w[0])).abs()).sum();
             prop_assert!((wasserstein(&a, &b) - area).abs() < 1e-9);
         }
+    }
+
+    /// Against 400 runs of 1,000 exact draws: the mean within 6 standard errors.
+    #[test]
+    fn noise_is_what_exact_draws_show() {
+        let law = [0.5, 0.3, 0.2];
+        let one = |row: u64| {
+            let mut rng = Streams::new(2).stream(Purpose::DATA, 0, row);
+            let mut shares = [0.0; 3];
+            (0..1000).for_each(|_| shares[crate::draw::categorical(&law, &mut rng)] += 1e-3);
+            total_variation(&shares, &law)
+        };
+        let found = crate::MonteCarlo::of(&(0..400).map(one).collect::<Vec<f64>>());
+        let expected = total_variation_noise(&law, 1000);
+        assert!((found.mean - expected).abs() < 6.0 * found.standard_error, "{found:?} {expected}");
+        // Far from the law, the error is that of a share: √(p (1 − p)/n).
+        let error = total_variation_error(&[0.9, 0.05, 0.05], &law, 1000);
+        assert!((error - (0.9f64 * 0.1 / 1000.0).sqrt()).abs() < 1e-12);
     }
 
     /// A shift by δ in the plane has a shadow of length |cos| δ, 2/π on average.

@@ -47,36 +47,147 @@ pub(crate) fn bernoulli(p: f64, rng: &mut Stream) -> bool {
     }
 }
 
-/// A Poisson draw of mean `lambda` ≥ 0, as an f64 (exact integers to 2⁵³): inversion below 10, above it Hörmann's
-/// transformed rejection (PTRS, 1993) with a log-probability that stays accurate for means of 10⁹ and more.
+/// Eight times [`bernoulli`], from one word unless a byte of it decides nothing.
+#[inline]
+pub(crate) fn bernoulli_eight(p: f64, rng: &mut Stream) -> [bool; 8] {
+    let digit = (p * 256.0) as u32;
+    let bytes = rng.word().to_le_bytes().map(u32::from);
+    let mut coins = bytes.map(|byte| byte < digit);
+    if bytes.contains(&digit) {
+        let ties = coins.iter_mut().zip(bytes).filter(|(_, byte)| *byte == digit);
+        ties.for_each(|(coin, _)| *coin = bernoulli(p * 256.0 - f64::from(digit), rng));
+    }
+    coins
+}
+
+/// A Poisson draw of mean `lambda` ≥ 0, as an f64 (exact integers to 2⁵³). Poisson draws add up, so below 112 the mean is
+/// written in base 16: a table for each of three digits gives a draw without a logarithm or a guess, and what remains is
+/// below 1/16 and nearly always draws 0. From 112 on it is Hörmann's transformed rejection (PTRS, 1993) with a
+/// log-probability that stays accurate for means of 10⁹ and more.
 #[inline]
 pub(crate) fn poisson(lambda: f64, rng: &mut Stream) -> f64 {
-    if lambda >= 10.0 { poisson_by_rejection(lambda, rng) } else { poisson_by_inversion(lambda, rng) }
+    if lambda >= 112.0 {
+        return poisson_by_rejection(lambda, rng);
+    }
+    let digits = (lambda * 16.0) as usize;
+    let mut k = poisson_near_zero(lambda - digits as f64 / 16.0, rng);
+    for (digit, table) in [(digits % 16, &SIXTEENTHS), (digits / 16 % 16, &UNITS)] {
+        if digit > 0 {
+            k += table[digit].draw(rng);
+        }
+    }
+    if digits >= 256 {
+        k += SIXTEENS[digits / 256].draw(rng);
+    }
+    f64::from(k)
 }
 
+/// For means below 1/16, by inversion: P(0) ≥ 1 − λ settles most draws before any exponential.
 #[inline]
-fn poisson_by_inversion(lambda: f64, rng: &mut Stream) -> f64 {
-    let mut u = rng.unit();
-    let mut p = (-lambda).exp();
-    let mut k = 0;
-    // The mass left beyond 63 is under 1e-30 for a mean of 10.
-    while u >= p && k < 63 {
+fn poisson_near_zero(lambda: f64, rng: &mut Stream) -> u32 {
+    let u = LazyUnit::new(rng);
+    if u.surely_below(1.0 - lambda) {
+        return 0;
+    }
+    let (mut u, mut p, mut k) = (u.value(rng), (-lambda).exp(), 0);
+    // The mass beyond 16 is under 1e-30.
+    while u >= p && k < 16 {
         u -= p;
         k += 1;
-        p *= lambda * RECIPROCALS[k];
+        p *= lambda / f64::from(k);
     }
-    k as f64
+    k
 }
 
-const RECIPROCALS: [f64; 64] = {
-    let mut table = [0.0; 64];
-    let mut k = 1;
-    while k < 64 {
-        table[k] = 1.0 / k as f64;
-        k += 1;
+static SIXTEENTHS: [Alias<64>; 16] = Alias::tables(1.0 / 16.0);
+static UNITS: [Alias<64>; 16] = Alias::tables(1.0);
+static SIXTEENS: [Alias<256>; 7] = Alias::tables(16.0);
+
+/// A law on 0..N, drawn from by one word (Walker 1977): a slot k is chosen evenly, and gives k or its other number.
+struct Alias<const N: usize> {
+    /// How often a slot gives its own number, of 2⁵⁶.
+    own: [u64; N],
+    other: [u8; N],
+}
+
+impl<const N: usize> Alias<N> {
+    #[inline]
+    fn draw(&self, rng: &mut Stream) -> u32 {
+        let word = rng.word();
+        let slot = word as usize % N;
+        if word >> 8 < self.own[slot] { slot as u32 } else { u32::from(self.other[slot]) }
     }
-    table
-};
+
+    /// Tables of the Poisson laws of means 0, `unit`, 2 `unit`, …
+    const fn tables<const M: usize>(unit: f64) -> [Self; M] {
+        let mut tables = [const { Self::poisson(0.0) }; M];
+        let mut digit = 1;
+        while digit < M {
+            tables[digit] = Self::poisson(unit * digit as f64);
+            digit += 1;
+        }
+        tables
+    }
+
+    /// The Poisson law of a mean; with 64 numbers for means to 15, 256 for means to 96, the mass beyond is under 1e-18.
+    const fn poisson(mean: f64) -> Self {
+        let (mut share, mut total, mut k) = ([1.0; N], 1.0, 1);
+        while k < N {
+            share[k] = share[k - 1] * mean / k as f64;
+            total += share[k];
+            k += 1;
+        }
+        k = 0;
+        while k < N {
+            share[k] *= N as f64 / total;
+            k += 1;
+        }
+        Self::new(share)
+    }
+
+    /// From probabilities times N: what a slot lacks to 1 is taken from one that has more (Vose 1991).
+    const fn new(mut share: [f64; N]) -> Self {
+        let mut table = Self { own: [1 << 56; N], other: [0; N] };
+        let (mut less, mut more) = (Stack::<N>::new(), Stack::<N>::new());
+        let mut k = 0;
+        while k < N {
+            if share[k] < 1.0 {
+                less.push(k)
+            } else {
+                more.push(k)
+            }
+            k += 1;
+        }
+        while less.len > 0 && more.len > 0 {
+            let (poor, rich) = (less.pop(), more.pop());
+            table.own[poor] = (share[poor] * (1u64 << 56) as f64) as u64;
+            table.other[poor] = rich as u8;
+            share[rich] -= 1.0 - share[poor];
+            if share[rich] < 1.0 { less.push(rich) } else { more.push(rich) }
+        }
+        table
+    }
+}
+
+/// A stack for use in constants.
+struct Stack<const N: usize> {
+    items: [usize; N],
+    len: usize,
+}
+
+impl<const N: usize> Stack<N> {
+    const fn new() -> Self {
+        Self { items: [0; N], len: 0 }
+    }
+    const fn push(&mut self, item: usize) {
+        self.items[self.len] = item;
+        self.len += 1;
+    }
+    const fn pop(&mut self) -> usize {
+        self.len -= 1;
+        self.items[self.len]
+    }
+}
 
 #[inline]
 fn poisson_by_rejection(lambda: f64, rng: &mut Stream) -> f64 {
@@ -125,79 +236,117 @@ fn stirling_error(k: f64) -> f64 {
     (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r / 1680.0))) / k
 }
 
-/// A Gamma draw of the given shape ≥ 0 and scale 1: Marsaglia and Tsang (2000) from shape 1 on, Ahrens and Dieter's GS
-/// (1974) below. Draws under 1e-308 (common for shapes below 0.01) come out as 0.
+/// A Gamma draw of the given shape ≥ 0 and scale 1; see [`GammaLaw`].
 #[inline]
 pub(crate) fn gamma(shape: f64, rng: &mut Stream) -> f64 {
-    if shape >= 1.0 {
-        gamma_from_one(shape, rng)
-    } else if shape >= 0.2 {
-        gamma_from_one(shape + 1.0, rng) * (-rng.exponential() / shape).exp()
-    } else if shape > 0.0 {
-        gamma_near_zero(shape, rng)
-    } else {
-        0.0
-    }
+    GammaLaw::new(shape).draw(rng)
 }
 
-/// With y = c x, the logarithm of the probability to accept is −c² x⁴ Σₙ (−y)ⁿ/(4 + n)/3, so this probability is at least
-/// 1 − c² x⁴/6 where y ≥ −½: a far tighter squeeze than the usual one, and seldom missed.
-#[inline]
-fn gamma_from_one(shape: f64, rng: &mut Stream) -> f64 {
-    let d = shape - 1.0 / 3.0;
-    let c2 = 1.0 / (9.0 * d);
-    let c = c2.sqrt();
-    loop {
-        let x = rng.normal();
-        let root = 1.0 + c * x;
-        let v = root * root * root;
-        let u = LazyUnit::new(rng);
-        if root >= 0.5 && u.surely_below(1.0 - c2 / 6.0 * (x * x) * (x * x)) {
-            return d * v;
-        }
-        if root > 0.0 && u.value(rng).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
-            return d * v;
-        }
-    }
+/// Gamma laws of scale 1, prepared for many draws: Marsaglia and Tsang (2000) from shape 1 on; from 1/5 on the same of
+/// shape + 1, times U^(1/shape); Ahrens and Dieter's GS (1974) below. Logarithms of uniform draws are exponential draws.
+/// Draws under 1e-308 (common for shapes below 0.01) come out as 0.
+#[derive(Debug, Clone, Copy)]
+pub struct GammaLaw {
+    shape: f64,
+    inverse_shape: f64,
+    /// Of Marsaglia and Tsang: d (c x + 1)³ with a normal x is nearly Gamma.
+    d: f64,
+    c: f64,
 }
 
-/// GS for small shapes. Its logarithms of uniform draws are exponential draws: x = e^(−E/shape) below 1, x = 1 + E above.
-#[inline]
-fn gamma_near_zero(shape: f64, rng: &mut Stream) -> f64 {
-    let below_one = 1.0 / (1.0 + shape / std::f64::consts::E);
-    loop {
-        if bernoulli(below_one, rng) {
-            let x = (-rng.exponential() / shape).exp();
-            let u = LazyUnit::new(rng);
-            if u.surely_below(1.0 - x) || u.value(rng) <= (-x).exp() {
-                return x;
-            }
+impl GammaLaw {
+    #[inline]
+    pub(crate) fn new(shape: f64) -> Self {
+        let d = if shape >= 1.0 { shape } else { shape + 1.0 } - 1.0 / 3.0;
+        Self { shape, inverse_shape: 1.0 / shape, d, c: (9.0 * d).sqrt().recip() }
+    }
+
+    #[inline]
+    pub(crate) fn draw(&self, rng: &mut Stream) -> f64 {
+        if self.shape >= 1.0 {
+            self.one_and_above(rng)
+        } else if self.shape >= 0.2 {
+            self.one_and_above(rng) * (-rng.exponential() * self.inverse_shape).exp()
+        } else if self.shape > 0.0 {
+            self.near_zero(rng)
         } else {
-            let x = 1.0 + rng.exponential();
-            if rng.unit() <= x.powf(shape - 1.0) {
-                return x;
+            0.0
+        }
+    }
+
+    /// With y = c x, the logarithm of the probability to accept is −c² x⁴/3 · Σₙ (−y)ⁿ/(4 + n), so this probability is at
+    /// least 1 − c² x⁴/6 where y ≥ −½: a far tighter squeeze than the usual one, and seldom missed.
+    #[inline]
+    fn one_and_above(&self, rng: &mut Stream) -> f64 {
+        let (d, c) = (self.d, self.c);
+        loop {
+            let x = rng.normal();
+            let root = 1.0 + c * x;
+            let v = root * root * root;
+            let u = LazyUnit::new(rng);
+            if root >= 0.5 && u.surely_below(1.0 - c * c * (1.0 / 6.0) * (x * x) * (x * x)) {
+                return d * v;
+            }
+            if root > 0.0 && u.value(rng).ln() < 0.5 * x * x + d * (1.0 - v + v.ln()) {
+                return d * v;
+            }
+        }
+    }
+
+    #[inline]
+    fn near_zero(&self, rng: &mut Stream) -> f64 {
+        let below_one = 1.0 / (1.0 + self.shape / std::f64::consts::E);
+        loop {
+            if bernoulli(below_one, rng) {
+                let x = (-rng.exponential() * self.inverse_shape).exp();
+                let u = LazyUnit::new(rng);
+                if u.surely_below(1.0 - x) || u.value(rng) <= (-x).exp() {
+                    return x;
+                }
+            } else {
+                let x = 1.0 + rng.exponential();
+                if rng.unit() <= x.powf(self.shape - 1.0) {
+                    return x;
+                }
             }
         }
     }
 }
 
-/// An index drawn with probability proportional to `weights` (finite, ≥ 0, not all 0), summed and compared in f64.
+/// An index drawn with probability proportional to `weights` (finite, ≥ 0, not all 0), summed and compared in f64. First
+/// the group of eight is found, then the place in it, both by counting: where the draw falls cannot be guessed.
 #[inline]
 pub(crate) fn categorical<W: Copy + Into<f64>>(weights: &[W], rng: &mut Stream) -> usize {
-    let total: f64 = weights.iter().map(|&w| w.into()).sum();
-    let mut left = rng.unit() * total;
-    let mut last = 0;
-    for (index, &weight) in weights.iter().enumerate() {
-        let weight = weight.into();
-        if weight > 0.0 {
-            if left < weight {
-                return index;
-            }
-            left -= weight;
-            last = index;
-        }
+    let (groups, rest) = weights.as_chunks::<GROUP>();
+    let total = groups.iter().map(sum).sum::<f64>() + rest.iter().map(|&w| w.into()).sum::<f64>();
+    let left = rng.unit() * total;
+    let (mut cumulative, mut passed, mut first) = (0.0, 0.0, 0);
+    for group in groups.iter().map(sum) {
+        cumulative += group;
+        let pass = u32::from(cumulative <= left);
+        passed += group * f64::from(pass);
+        first += pass as usize;
     }
-    last
+    let group = groups.get(first).map_or(rest, |group| group);
+    let mut index = first * GROUP;
+    for &weight in group.split_last().map_or(group, |(_, but_last)| but_last) {
+        passed += weight.into();
+        index += usize::from(passed <= left);
+    }
+    if weights.get(index).is_some_and(|&weight| weight.into() > 0.0) {
+        return index;
+    }
+    // Only by rounding: the last that can be drawn.
+    weights.iter().rposition(|&weight| weight.into() > 0.0).unwrap_or(0)
+}
+
+/// Numbers that are summed side by side: in a chain each addition would wait for the one before.
+const GROUP: usize = 8;
+
+#[inline]
+fn sum<W: Copy + Into<f64>>(group: &[W; GROUP]) -> f64 {
+    let [a, b, c, d, e, f, g, h] = group.map(Into::into);
+    ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 #[cfg(test)]
@@ -303,7 +452,12 @@ mod tests {
             let mut rng = stream(500 + row as u64);
             let n = 2_000_000;
             let share = (0..n).filter(|_| bernoulli(p, &mut rng)).count() as f64 / n as f64;
-            assert!((share - p).abs() < 6.0 * (p * (1.0 - p) / n as f64).sqrt(), "{p}: {share}");
+            let of_eight =
+                (0..n / 8).map(|_| bernoulli_eight(p, &mut rng).into_iter().filter(|c| *c).count());
+            let share_of_eight = of_eight.sum::<usize>() as f64 / n as f64;
+            for share in [share, share_of_eight] {
+                assert!((share - p).abs() < 6.0 * (p * (1.0 - p) / n as f64).sqrt(), "{p}: {share}");
+            }
         }
         let mut rng = stream(600);
         assert!((0..1000).all(|_| bernoulli(1.0, &mut rng) && !bernoulli(0.0, &mut rng)));

@@ -56,7 +56,9 @@ mod text_bound;
 pub use bound::{Bound, MonteCarlo, Terminal, Times, bound};
 pub use clock::{Clock, Exponential, Grid, Linear, LogLinear, SemiAutoregressive, Staircase};
 pub use denoise::{Denoiser, Estimate, Estimates, Head, Mixture, Place, Texts, TokenDenoiser};
-pub use distance::{sliced_wasserstein, total_variation, wasserstein};
+pub use distance::{
+    sliced_wasserstein, total_variation, total_variation_error, total_variation_noise, wasserstein,
+};
 pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
 pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson, ScalarPair};

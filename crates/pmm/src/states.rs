@@ -165,15 +165,23 @@ pub fn advance_block<P: Pair>(
 ) {
     let width = targets.len();
     let rows = stat.par_chunks_mut(width * pair.stat_len()).zip(clock.par_chunks_mut(width)).enumerate();
-    let scratch = || vec![0f32; pair.mean_len()];
-    rows.with_min_len(min_rows(width)).for_each_init(scratch, |scratch, (row, (stat, clock))| {
+    let scratch = || (vec![0f64; width], vec![0f32; pair.mean_len()]);
+    rows.with_min_len(min_rows(width)).for_each_init(scratch, |(da, point), (row, (stat, clock))| {
+        for ((da, clock), &target) in da.iter_mut().zip(clock).zip(targets) {
+            // A step of length 0 changes nothing.
+            *da = if *clock < target { target - *clock } else { 0.0 };
+            *clock = clock.max(target);
+        }
         let mut rng = stream(row);
-        for (c, s) in stat.chunks_exact_mut(pair.stat_len()).enumerate() {
-            if clock[c] < targets[c] {
-                let x = estimate.plug_in(pair, row * width + c, scratch, &mut rng);
-                pair.advance(s, targets[c] - clock[c], x, &mut rng);
-                clock[c] = targets[c];
-            }
+        if let Estimate::Mean(x_hat) = estimate {
+            let len = width * pair.mean_len();
+            return pair.advance_row(stat, da, &x_hat[row * len..][..len], &mut rng);
+        }
+        let moving =
+            stat.chunks_exact_mut(pair.stat_len()).zip(da).enumerate().filter(|(_, (_, da))| **da > 0.0);
+        for (c, (s, da)) in moving {
+            let x = estimate.plug_in(pair, row * width + c, point, &mut rng);
+            pair.advance(s, *da, x, &mut rng);
         }
     });
 }

@@ -52,12 +52,19 @@ pub struct Chart {
     x: Axis,
     y: Axis,
     marks: Vec<Mark>,
+    frameless: bool,
 }
 
 impl Chart {
     /// An empty chart with unnamed linear axes.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Leaves out grid, axis lines and ticks, for pictures whose axes mean nothing.
+    pub fn frameless(mut self) -> Self {
+        self.frameless = true;
+        self
     }
 
     /// Sets the horizontal axis.

@@ -22,9 +22,13 @@ pub(super) fn draw(chart: &Chart, outer: Margins, wide: f64, high: f64) -> Strin
     let height = (high - outer.top - outer.bottom).max(10.0);
     let (frame, axes) = axes(chart, width, height);
     let mut out = format!(r#"<g transform="translate({} {})">"#, number(outer.left), number(outer.top));
-    out += &grid(chart, &axes, &frame);
+    if !chart.frameless {
+        out += &grid(chart, &axes, &frame);
+    }
     out += &draw::lines(&chart.marks, &frame);
-    out += &spines(&axes, &frame);
+    if !chart.frameless {
+        out += &spines(&axes, &frame);
+    }
     out += &draw::points(&chart.marks, &frame);
     out += &tick_labels(chart, &axes, &frame);
     out += &names(chart, margins(chart, wide, high), &frame);
@@ -160,6 +164,13 @@ mod tests {
         let heights: Vec<f64> =
             svg.split(" y=\"").skip(1).map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect();
         assert!(heights[1] - heights[0] > FONT, "{heights:?}");
+    }
+
+    #[test]
+    fn frameless_charts_have_no_axis_lines() {
+        let paths =
+            |chart: &Chart| draw(chart, margins(chart, 300.0, 200.0), 300.0, 200.0).matches("<path").count();
+        assert_eq!(paths(&Chart::new("").frameless()) + 2, paths(&Chart::new("")));
     }
 
     #[test]

@@ -72,11 +72,15 @@ fn check_simplex(x: &[f32]) -> Result<(), ValueError> {
     if (sum - 1.0).abs() > SIMPLEX_TOLERANCE { Err(ValueError::OffSimplex { sum }) } else { Ok(()) }
 }
 
-/// Adds Pois(da · x[v]) to each count. Marks are points of a Poisson process on a line of length da, cut into pieces of
-/// length da · x[v]: one walk with exponential gaps serves all pieces, and long pieces take one Poisson draw instead.
+/// Adds Pois(da) marks, each Cat(x). A few marks are drawn one by one. More of them are points of a Poisson process on a
+/// line of length da, cut into pieces of length da · x[v]: one walk with exponential gaps serves all pieces, and long
+/// pieces take one Poisson draw instead.
 fn add_marks(s: &mut [f64], x: &[f32], da: f64, rng: &mut Stream) {
     const LONG: f64 = 16.0;
     let mut gap = rng.exponential();
+    if da <= FEW {
+        return add_few_marks(s, x, da, &mut gap, rng);
+    }
     for (s, &x) in s.iter_mut().zip(x) {
         let mut rest = da * f64::from(x);
         if rest > LONG {
@@ -90,6 +94,25 @@ fn add_marks(s: &mut [f64], x: &[f32], da: f64, rng: &mut Stream) {
         }
         gap -= rest;
     }
+}
+
+/// Up to this step, marks are drawn one by one.
+const FEW: f64 = 4.0;
+
+/// Adds the marks of a step one by one, the next one being `gap` away.
+#[inline]
+fn add_few_marks(s: &mut [f64], x: &[f32], mut da: f64, gap: &mut f64, rng: &mut Stream) {
+    while *gap < da {
+        s[draw::categorical(x, rng)] += 1.0;
+        da -= *gap;
+        *gap = rng.exponential();
+    }
+    *gap -= da;
+}
+
+/// The class of a one-hot vector, found without a branch.
+fn class_of(x: &[f32]) -> usize {
+    x.iter().zip(0i32..).map(|(&x, class)| if x != 0.0 { class } else { 0 }).fold(0, i32::max) as usize
 }
 
 impl Pair for Categorical {
@@ -126,7 +149,11 @@ impl Pair for Categorical {
             return;
         }
         s.fill(0.0);
-        add_marks(s, x, a, rng);
+        if self.tokens {
+            s[class_of(x)] = draw::poisson(a, rng);
+        } else {
+            add_marks(s, x, a, rng);
+        }
     }
     fn advance(&self, s: &mut [f64], da: f64, x_hat: &[f32], rng: &mut Stream) {
         if da < f64::INFINITY {
@@ -137,6 +164,18 @@ impl Pair for Categorical {
         } else {
             let total: f64 = x_hat.iter().copied().map(f64::from).sum();
             s.iter_mut().zip(x_hat).for_each(|(s, &x)| *s = f64::from(x) / total);
+        }
+    }
+    /// Marks arrive along the coordinates as along a line: those without a mark cost one comparison.
+    fn advance_row(&self, s: &mut [f64], da: &[f64], x_hat: &[f32], rng: &mut Stream) {
+        let classes = self.classes as usize;
+        let mut gap = rng.exponential();
+        for ((s, x_hat), &da) in s.chunks_exact_mut(classes).zip(x_hat.chunks_exact(classes)).zip(da) {
+            if da <= FEW {
+                add_few_marks(s, x_hat, da, &mut gap, rng);
+            } else {
+                self.advance(s, da, x_hat, rng);
+            }
         }
     }
     fn observed(&self, s: &[f64], x: &mut [f32]) {

@@ -1,7 +1,7 @@
 //! InverseGamma–Gamma: positive values seen through multiplicative noise.
 
 use super::ScalarPair;
-use crate::draw;
+use crate::draw::{self, GammaLaw};
 use crate::error::{ParameterError, ValueError};
 use crate::rng::Stream;
 
@@ -56,9 +56,14 @@ impl ScalarPair for Gamma {
     fn settle(&self, x_hat: f64) -> f64 {
         x_hat.max(f64::from(f32::MIN_POSITIVE))
     }
+    type Step = GammaLaw;
     #[inline]
-    fn increment(&self, x: f64, da: f64, rng: &mut Stream) -> f64 {
-        x * draw::gamma(da, rng)
+    fn step(&self, da: f64) -> GammaLaw {
+        GammaLaw::new(da)
+    }
+    #[inline]
+    fn increment(&self, x: f64, law: GammaLaw, rng: &mut Stream) -> f64 {
+        x * law.draw(rng)
     }
     #[inline]
     fn mean(&self, s: f64, a: f64) -> f64 {

@@ -81,21 +81,41 @@ impl Pair for Masked {
     fn draw(&self, x: &[u32], a: f64, s: &mut [u32], rng: &mut Stream) {
         s[0] = if draw::bernoulli(reveal_probability(a), rng) { x[0] } else { MASK };
     }
-    /// Clocks are mostly shared along a row: the exponential is taken again only when the clock changes.
+    /// Clocks are mostly shared along a row: there the exponential is taken once, and a word gives eight coins.
     fn draw_row(&self, x: &[u32], a: &[f64], s: &mut [u32], rng: &mut Stream) {
-        let (mut clock, mut reveal) = (0.0, 0.0);
-        for ((s, &x), &a) in s.iter_mut().zip(x).zip(a) {
-            if a != clock {
-                (clock, reveal) = (a, reveal_probability(a));
-            }
-            // MASK has all bits set, and whether to reveal is a coin: bits in place of a branch.
-            let hide = !draw::bernoulli(reveal, rng);
-            *s = x | u32::from(hide).wrapping_neg();
+        let clock = a.first().copied().unwrap_or_default();
+        let shared = a.iter().fold(true, |shared, a| shared & (*a == clock));
+        let eights = if shared { s.len() / 8 * 8 } else { 0 };
+        let reveal = reveal_probability(clock);
+        for (s, x) in s.as_chunks_mut::<8>().0.iter_mut().zip(x[..eights].as_chunks::<8>().0) {
+            let coins = draw::bernoulli_eight(reveal, rng);
+            // MASK has all bits set: bits in place of a branch that nobody can guess.
+            s.iter_mut()
+                .zip(x)
+                .zip(coins)
+                .for_each(|((s, x), coin)| *s = x | u32::from(coin).wrapping_sub(1));
+        }
+        for ((s, x), &a) in s[eights..].iter_mut().zip(&x[eights..]).zip(&a[eights..]) {
+            self.draw(std::slice::from_ref(x), a, std::slice::from_mut(s), rng);
         }
     }
     fn advance(&self, s: &mut [u32], da: f64, x_hat: &[f32], rng: &mut Stream) {
         if s[0] == MASK && draw::bernoulli(reveal_probability(da), rng) {
             s[0] = draw::categorical(x_hat, rng) as u32;
+        }
+    }
+    /// Marks arrive along the hidden coordinates as along a line: an exponential draw says how far it is to the next one,
+    /// so that coordinates without a mark cost one comparison.
+    fn advance_row(&self, s: &mut [u32], da: &[f64], x_hat: &[f32], rng: &mut Stream) {
+        let laws = x_hat.chunks_exact(self.classes as usize);
+        let mut gap = rng.exponential();
+        for ((s, x_hat), &da) in s.iter_mut().zip(laws).zip(da).filter(|((s, _), _)| **s == MASK) {
+            if gap < da {
+                *s = draw::categorical(x_hat, rng) as u32;
+                gap = rng.exponential();
+            } else {
+                gap -= da;
+            }
         }
     }
     fn observed(&self, s: &[u32], x: &mut [u32]) {

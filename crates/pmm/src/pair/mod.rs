@@ -66,6 +66,13 @@ pub trait Pair: Clone + std::fmt::Debug + Send + Sync {
     /// Adds the observations of a further `da` (0 to ∞), drawn from the estimate x̂. At ∞ the coordinate becomes
     /// observed, at the value nearest to x̂ on the support (for tokens: a draw from x̂).
     fn advance(&self, s: &mut [Self::Stat], da: f64, x_hat: &[f32], rng: &mut Stream);
+    /// A row of coordinates, each by its own `da`, from one stream.
+    fn advance_row(&self, s: &mut [Self::Stat], da: &[f64], x_hat: &[f32], rng: &mut Stream) {
+        let coordinates = s.chunks_exact_mut(self.stat_len()).zip(x_hat.chunks_exact(self.mean_len()));
+        for ((s, x_hat), &da) in coordinates.zip(da) {
+            self.advance(s, da, x_hat, rng);
+        }
+    }
     /// The value of an observed coordinate.
     fn observed(&self, s: &[Self::Stat], x: &mut [Self::Value]);
 

@@ -54,9 +54,15 @@ impl ScalarPair for Normal {
     fn settle(&self, x_hat: f64) -> f64 {
         x_hat
     }
+    /// (Δa, √Δa).
+    type Step = (f64, f64);
     #[inline]
-    fn increment(&self, x: f64, da: f64, rng: &mut Stream) -> f64 {
-        da * x + da.sqrt() * rng.normal()
+    fn step(&self, da: f64) -> (f64, f64) {
+        (da, da.sqrt())
+    }
+    #[inline]
+    fn increment(&self, x: f64, (da, sd): (f64, f64), rng: &mut Stream) -> f64 {
+        da * x + sd * rng.normal()
     }
     #[inline]
     fn mean(&self, s: f64, a: f64) -> f64 {

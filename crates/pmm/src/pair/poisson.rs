@@ -69,6 +69,11 @@ impl ScalarPair for Poisson {
     fn settle(&self, x_hat: f64) -> f64 {
         if self.counts { x_hat.round() } else { x_hat }
     }
+    type Step = f64;
+    #[inline]
+    fn step(&self, da: f64) -> f64 {
+        da
+    }
     #[inline]
     fn increment(&self, x: f64, da: f64, rng: &mut Stream) -> f64 {
         draw::poisson(da * x, rng)

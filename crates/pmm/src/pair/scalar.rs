@@ -12,8 +12,12 @@ pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync {
     fn check(&self, x: f32) -> Result<(), ValueError>;
     /// The nearest value of the support, for the last step of a sampler.
     fn settle(&self, x_hat: f64) -> f64;
-    /// An increment of S over a finite clock difference `da` > 0.
-    fn increment(&self, x: f64, da: f64, rng: &mut Stream) -> f64;
+    /// What an increment needs to know of its clock difference.
+    type Step: Copy;
+    /// Prepares a finite clock difference `da` > 0, once for all neighbours that share it.
+    fn step(&self, da: f64) -> Self::Step;
+    /// An increment of S over a step.
+    fn increment(&self, x: f64, step: Self::Step, rng: &mut Stream) -> f64;
     /// The posterior mean at a finite clock.
     fn mean(&self, s: f64, a: f64) -> f64;
     /// The divergence rate D(x, x̂).
@@ -22,6 +26,15 @@ pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync {
     fn natural(&self, x: f64) -> (f64, f64);
     /// A draw from the prior family with this mean and this standard deviation > 0.
     fn component(&self, mean: f64, sd: f64, rng: &mut Stream) -> f64;
+}
+
+/// The step of a clock difference: the last one again, if that was of the same difference.
+#[inline]
+fn shared_step<P: ScalarPair>(pair: &P, da: f64, last: &mut (f64, P::Step)) -> P::Step {
+    if da != last.0 {
+        *last = (da, pair.step(da));
+    }
+    last.1
 }
 
 impl<P: ScalarPair> Pair for P {
@@ -55,10 +68,20 @@ impl<P: ScalarPair> Pair for P {
         s[0] = if a == f64::INFINITY {
             x
         } else if a > 0.0 {
-            self.increment(x, a, rng)
+            self.increment(x, self.step(a), rng)
         } else {
             0.0
         };
+    }
+    fn draw_row(&self, x: &[f32], a: &[f64], s: &mut [f64], rng: &mut Stream) {
+        let mut shared = (1.0, self.step(1.0));
+        for ((s, x), &a) in s.iter_mut().zip(x).zip(a) {
+            if a > 0.0 && a < f64::INFINITY {
+                *s = self.increment(f64::from(*x), shared_step(self, a, &mut shared), rng);
+            } else {
+                self.draw(std::slice::from_ref(x), a, std::slice::from_mut(s), rng);
+            }
+        }
     }
     #[inline]
     fn advance(&self, s: &mut [f64], da: f64, x_hat: &[f32], rng: &mut Stream) {
@@ -66,7 +89,17 @@ impl<P: ScalarPair> Pair for P {
         if da == f64::INFINITY {
             s[0] = self.settle(x_hat);
         } else if da > 0.0 {
-            s[0] += self.increment(x_hat, da, rng);
+            s[0] += self.increment(x_hat, self.step(da), rng);
+        }
+    }
+    fn advance_row(&self, s: &mut [f64], da: &[f64], x_hat: &[f32], rng: &mut Stream) {
+        let mut shared = (1.0, self.step(1.0));
+        for ((s, x_hat), &da) in s.iter_mut().zip(x_hat).zip(da) {
+            if da > 0.0 && da < f64::INFINITY {
+                *s += self.increment(f64::from(*x_hat), shared_step(self, da, &mut shared), rng);
+            } else {
+                self.advance(std::slice::from_mut(s), da, std::slice::from_ref(x_hat), rng);
+            }
         }
     }
     fn observed(&self, s: &[f64], x: &mut [f32]) {
