@@ -132,7 +132,7 @@ impl Stream {
     }
 
     /// A standard normal draw.
-    #[inline]
+    #[inline(always)]
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(self)
     }

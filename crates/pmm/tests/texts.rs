@@ -3,22 +3,12 @@
 
 mod common;
 
-use common::{assert_law, english};
+use common::{assert_law, bigram_law, bigram_shares, english};
 use pmm::{
     Filter, Grid, LogLinear, MASK, MarkovChain, Order, Place, Prompt, SemiAutoregressive, Staircase, Streams,
     TextError, TextSamples, Texts, TokenDenoiser, events, parallel, steps, total_variation,
 };
 use proptest::prelude::*;
-
-/// Counts of (token, next token) over all positions, as shares.
-fn bigrams(tokens: &[u32], length: usize, classes: usize) -> Vec<f64> {
-    let mut shares = vec![0.0; classes * classes];
-    let pairs = (tokens.len() / length * (length - 1)) as f64;
-    for text in tokens.chunks_exact(length) {
-        text.windows(2).for_each(|pair| shares[pair[0] as usize * classes + pair[1] as usize] += 1.0 / pairs);
-    }
-    shares
-}
 
 /// A small chain on which the law of whole texts can be compared: 3 symbols, length 4, 81 texts.
 fn small() -> MarkovChain {
@@ -108,12 +98,8 @@ fn given_positions_stay_and_the_rest_is_conditional() {
 fn events_reproduce_the_bigrams_of_real_text() {
     let (length, rows) = (256, 1000);
     let chain = english(length);
-    let exact: Vec<f64> = {
-        let mean =
-            |v: usize| (0..length - 1).map(|c| chain.marginal(c)[v]).sum::<f64>() / (length - 1) as f64;
-        (0..27 * 27).map(|i| mean(i / 27) * chain.transition(i / 27, i % 27)).collect()
-    };
-    let distance = |tokens: &[u32]| total_variation(&bigrams(tokens, length, 27), &exact);
+    let exact = bigram_law(&chain);
+    let distance = |tokens: &[u32]| total_variation(&bigram_shares(tokens, length), &exact);
     let noise = (10..14).map(|seed| distance(&chain.sample(&Streams::new(seed), 0, rows))).sum::<f64>() / 4.0;
     let (prompt, streams) = (|| Prompt::empty(0, rows, length), Streams::new(5));
     let found = events(&chain, &LogLinear, prompt(), Filter::default(), &streams).unwrap();

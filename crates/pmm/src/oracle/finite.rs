@@ -165,12 +165,12 @@ impl FiniteTarget {
     }
 }
 
-/// Turns log-weights into probabilities.
+/// Turns log-weights into probabilities; those below e^(−60) of the largest, far under the rounding of the sum, count as 0.
 fn softmax(p: &mut [f64]) {
     let top = p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut total = 0.0;
     for p in p.iter_mut() {
-        *p = if *p - top < -700.0 { 0.0 } else { (*p - top).exp() };
+        *p = if *p - top < -60.0 { 0.0 } else { (*p - top).exp() };
         total += *p;
     }
     p.iter_mut().for_each(|p| *p /= total);

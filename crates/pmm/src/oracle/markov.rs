@@ -11,7 +11,8 @@ use crate::rng::{Purpose, Streams};
 ///
 /// Forward–backward over masked positions only multiplies by P, so the forward message at distance d from the last revealed
 /// token l is row l of Pᵈ, and the backward message at distance e from the next revealed token r is column r of Pᵉ:
-/// p(x_c | revealed) ∝ Pᵈ[l, x] · Pᵉ[x, r]. The powers are tabled once; a query costs V multiplications.
+/// p(x_c | revealed) ∝ Pᵈ[l, x] · Pᵉ[x, r]. The powers are tabled once; a query costs V multiplications. Where the revealed
+/// tokens contradict each other (an approximate sampler can make such a text) the left neighbour alone decides.
 ///
 /// ```
 /// use pmm::{MASK, MarkovChain, Place, Texts, TokenDenoiser};
@@ -101,10 +102,11 @@ impl MarkovChain {
             Some(at) => &self.powers[((position - at) * v + text[at] as usize) * v..][..v],
             None => self.marginal(position),
         };
+        let backward =
+            |x: usize| right.map_or(1.0, |e| self.powers[(e * v + x) * v + text[position + e] as usize]);
+        let explained = (0..v).any(|x| forward[x] * backward(x) > 0.0);
         for (x, p) in p.iter_mut().enumerate() {
-            let backward =
-                right.map_or(1.0, |gap| self.powers[(gap * v + x) * v + text[position + gap] as usize]);
-            *p = (forward[x] * backward).ln() as f32;
+            *p = if explained { forward[x] * backward(x) } else { forward[x] }.ln() as f32;
         }
     }
 }
@@ -178,6 +180,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// 0 → 1 → 0 → … for ever: a text that says 0, ?, 1 cannot be, and is answered from its left.
+    #[test]
+    fn contradictions_are_answered_from_the_left() {
+        let chain = MarkovChain::new(&[1.0, 0.0], &[0.0, 1.0, 1.0, 0.0], 3).unwrap();
+        let mut logits = [0.0; 2];
+        chain.logits(
+            &Texts { tokens: &[0, MASK, 1], times: &[0.0] },
+            &[Place { row: 0, position: 1 }],
+            &mut logits,
+        );
+        assert_eq!(logits, [f32::NEG_INFINITY, 0.0]);
     }
 
     #[test]

@@ -61,8 +61,8 @@ impl ScalarPair for Gamma {
     fn step(&self, da: f64) -> GammaLaw {
         GammaLaw::new(da)
     }
-    #[inline]
-    fn increment(&self, x: f64, law: GammaLaw, rng: &mut Stream) -> f64 {
+    #[inline(always)]
+    fn increment(&self, x: f64, law: &GammaLaw, rng: &mut Stream) -> f64 {
         x * law.draw(rng)
     }
     #[inline]

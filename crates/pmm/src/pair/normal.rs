@@ -60,8 +60,9 @@ impl ScalarPair for Normal {
     fn step(&self, da: f64) -> (f64, f64) {
         (da, da.sqrt())
     }
-    #[inline]
-    fn increment(&self, x: f64, (da, sd): (f64, f64), rng: &mut Stream) -> f64 {
+    // Left to itself the compiler makes this a call, which costs a fifth of the speed.
+    #[inline(always)]
+    fn increment(&self, x: f64, (da, sd): &(f64, f64), rng: &mut Stream) -> f64 {
         da * x + sd * rng.normal()
     }
     #[inline]

@@ -75,7 +75,7 @@ impl ScalarPair for Poisson {
         da
     }
     #[inline]
-    fn increment(&self, x: f64, da: f64, rng: &mut Stream) -> f64 {
+    fn increment(&self, x: f64, da: &f64, rng: &mut Stream) -> f64 {
         draw::poisson(da * x, rng)
     }
     #[inline]

@@ -13,11 +13,11 @@ pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync {
     /// The nearest value of the support, for the last step of a sampler.
     fn settle(&self, x_hat: f64) -> f64;
     /// What an increment needs to know of its clock difference.
-    type Step: Copy;
+    type Step;
     /// Prepares a finite clock difference `da` > 0, once for all neighbours that share it.
     fn step(&self, da: f64) -> Self::Step;
     /// An increment of S over a step.
-    fn increment(&self, x: f64, step: Self::Step, rng: &mut Stream) -> f64;
+    fn increment(&self, x: f64, step: &Self::Step, rng: &mut Stream) -> f64;
     /// The posterior mean at a finite clock.
     fn mean(&self, s: f64, a: f64) -> f64;
     /// The divergence rate D(x, x̂).
@@ -30,11 +30,11 @@ pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync {
 
 /// The step of a clock difference: the last one again, if that was of the same difference.
 #[inline]
-fn shared_step<P: ScalarPair>(pair: &P, da: f64, last: &mut (f64, P::Step)) -> P::Step {
+fn shared_step<'a, P: ScalarPair>(pair: &P, da: f64, last: &'a mut (f64, P::Step)) -> &'a P::Step {
     if da != last.0 {
         *last = (da, pair.step(da));
     }
-    last.1
+    &last.1
 }
 
 impl<P: ScalarPair> Pair for P {
@@ -68,7 +68,7 @@ impl<P: ScalarPair> Pair for P {
         s[0] = if a == f64::INFINITY {
             x
         } else if a > 0.0 {
-            self.increment(x, self.step(a), rng)
+            self.increment(x, &self.step(a), rng)
         } else {
             0.0
         };
@@ -89,7 +89,7 @@ impl<P: ScalarPair> Pair for P {
         if da == f64::INFINITY {
             s[0] = self.settle(x_hat);
         } else if da > 0.0 {
-            s[0] += self.increment(x_hat, self.step(da), rng);
+            s[0] += self.increment(x_hat, &self.step(da), rng);
         }
     }
     fn advance_row(&self, s: &mut [f64], da: &[f64], x_hat: &[f32], rng: &mut Stream) {

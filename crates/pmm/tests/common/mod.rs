@@ -1,9 +1,14 @@
 //! Targets and checks that several test files share.
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses its own part; a failed unwrap is a failed test"
+)]
 
+use pmm::TokenDenoiser;
 use pmm::{
-    Block, Categorical, Exponential, FiniteTarget, Gamma, Head, MarkovChain, Masked, Normal, Poisson, Space,
-    Store, Values,
+    Block, Categorical, Clock, Exponential, FiniteTarget, Gamma, Head, MarkovChain, Masked, MonteCarlo,
+    Normal, Poisson, Space, States, Store, Streams, Values,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -76,4 +81,61 @@ pub(crate) fn english(length: usize) -> MarkovChain {
     };
     let transition: Vec<f64> = counts.chunks_exact(27).flat_map(normalised).collect();
     MarkovChain::new(&transition[..27], &transition, length).unwrap()
+}
+
+/// The chain's own law of (symbol, next symbol), over all positions of a text.
+pub(crate) fn bigram_law(chain: &MarkovChain) -> Vec<f64> {
+    let last = chain.length() - 1;
+    let mean = |v: usize| (0..last).map(|c| chain.marginal(c)[v]).sum::<f64>() / last as f64;
+    (0..27 * 27).map(|i| mean(i / 27) * chain.transition(i / 27, i % 27)).collect()
+}
+
+/// The shares of (symbol, next symbol) in texts of this length.
+pub(crate) fn bigram_shares(tokens: &[u32], length: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; 27 * 27];
+    let pairs = (tokens.len() / length * (length - 1)) as f64;
+    for text in tokens.chunks_exact(length) {
+        text.windows(2).for_each(|pair| shares[pair[0] as usize * 27 + pair[1] as usize] += 1.0 / pairs);
+    }
+    shares
+}
+
+/// The one-coordinate Gamma target {0.5, 2, 6} with weights {.5, .3, .2}.
+pub(crate) fn gamma_line() -> FiniteTarget {
+    let space = Space::new(vec![Block::new(Gamma::new(2.0, 2.0).unwrap(), 1, clock()).unwrap()]);
+    let points = Values::new(vec![Store::from(vec![0.5f32, 2.0, 6.0])]);
+    FiniteTarget::new(&space, points, &[0.5, 0.3, 0.2]).unwrap()
+}
+
+/// By how much the bound of the mean-plugged Gamma exceeds the entropy. Per unit of clock, plugging in the mean loses the
+/// divergence between the true jump rate E[e^(−y/x)]/y and the plugged e^(−y/x̂)/y, which is
+/// ∫ q log q dy/y + 1 + log x̂ − E log x with q(y) = E[e^(−y/x)]; this integrates it over the clock.
+pub(crate) fn gamma_gap(target: &FiniteTarget, rows: usize) -> MonteCarlo {
+    const STRATA: usize = 128;
+    let streams = Streams::new(4);
+    let x = target.rows(&target.choose(&streams, 0, rows));
+    let points: Vec<f64> = target.points().reals(0).iter().map(|x| f64::from(*x)).collect();
+    let mut gaps = vec![0.0; rows];
+    for stratum in 0..STRATA {
+        let t = (stratum as f64 + 0.5) / STRATA as f64;
+        let mut states = States::prior(target.space(), 0, rows);
+        states.draw(&x, &vec![t; rows], &streams, stratum as u64).unwrap();
+        for (gap, p) in gaps.iter_mut().zip(target.posterior(&states).chunks_exact(points.len())) {
+            *gap += clock().rate(t, 0.0) * gamma_loss_rate(p, &points) / STRATA as f64;
+        }
+    }
+    MonteCarlo::of(&gaps)
+}
+
+/// The loss per unit of clock, with y = e^z on a trapezoid grid.
+fn gamma_loss_rate(p: &[f64], x: &[f64]) -> f64 {
+    let mean = |f: &dyn Fn(f64) -> f64| p.iter().zip(x).map(|(p, x)| p * f(*x)).sum::<f64>();
+    let (from, to, n) = (-25.0, 6.0, 200);
+    let h = (to - from) / f64::from(n);
+    let term = |i: i32| {
+        let y = (from + f64::from(i) * h).exp();
+        let q = mean(&|x| (-y / x).exp());
+        if q > 0.0 { h * q * q.ln() } else { 0.0 }
+    };
+    (0..=n).map(term).sum::<f64>() + 1.0 + mean(&|x| x).ln() - mean(&|x: f64| x.ln())
 }
