@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{clock, english, gamma_gap, gamma_line, plane};
+use common::{clock, english, gamma_gap, gamma_line, plane, plane_on};
 use pmm::{
     Bound, FiniteTarget, Grid, Head, LogLinear, SemiAutoregressive, Staircase, States, Streams, Times, bound,
     text_bound,
@@ -26,6 +26,18 @@ fn a_perfect_denoiser_attains_the_entropy() {
         let found = continuous(&target, 16);
         let off = found.nelbo.mean - target.entropy();
         assert!(found.nelbo.standard_error < 0.02, "{pair}: {found:?}", found = found.nelbo);
+        assert!(off.abs() < 5.0 * found.nelbo.standard_error, "{pair}: {off} with {:?}", found.nelbo);
+    }
+}
+
+/// A clock that stops early, at a = .59, leaves much to the terminal term; the sum is the entropy all the same.
+#[test]
+fn the_terminal_term_makes_up_for_a_short_clock() {
+    for pair in ["normal", "poisson", "categorical", "masked"] {
+        let target = plane_on(pair, Head::Mean, pmm::Exponential::new(1.0 / 250.0, 5.0).unwrap());
+        let found = continuous(&target, 16);
+        let off = found.nelbo.mean - target.entropy();
+        assert!(found.terminal.mean > 0.1, "{pair}: {:?}", found.terminal);
         assert!(off.abs() < 5.0 * found.nelbo.standard_error, "{pair}: {off} with {:?}", found.nelbo);
     }
 }

@@ -33,17 +33,22 @@ pub(crate) fn clock() -> Exponential {
 
 /// Two coordinates that depend on each other, for one pair.
 pub(crate) fn plane(pair: &str, head: Head) -> FiniteTarget {
+    plane_on(pair, head, clock())
+}
+
+/// The same on another clock.
+pub(crate) fn plane_on(pair: &str, head: Head, clock: Exponential) -> FiniteTarget {
     let numbers = || Store::from(vec![0.5f32, 6.0, 2.0, 2.0, 6.0, 0.5, 6.0, 6.0]);
     let counts = Store::from(vec![0.0f32, 6.0, 2.0, 2.0, 6.0, 0.0, 6.0, 6.0]);
     let tokens = Store::from(vec![0u32, 2, 1, 1, 2, 0, 2, 2]);
     let one_hot = |v: u32| (0..3).map(move |c| f32::from(u8::from(c == v)));
     let dense = Store::from([0, 2, 1, 1, 2, 0, 2, 2].into_iter().flat_map(one_hot).collect::<Vec<f32>>());
     let (block, store) = match pair {
-        "normal" => (Block::new(Normal::new(1.0, 0.0).unwrap(), 2, clock()), numbers()),
-        "poisson" => (Block::new(Poisson::new(0.5, 0.5).unwrap(), 2, clock()), counts),
-        "masked" => (Block::new(Masked::new(3).unwrap(), 2, clock()), tokens),
-        "categorical" => (Block::new(Categorical::new(3, 3.0).unwrap(), 2, clock()), dense),
-        _ => (Block::new(Gamma::new(2.0, 2.0).unwrap(), 2, clock()), numbers()),
+        "normal" => (Block::new(Normal::new(1.0, 0.0).unwrap(), 2, clock), numbers()),
+        "poisson" => (Block::new(Poisson::new(0.5, 0.5).unwrap(), 2, clock), counts),
+        "masked" => (Block::new(Masked::new(3).unwrap(), 2, clock), tokens),
+        "categorical" => (Block::new(Categorical::new(3, 3.0).unwrap(), 2, clock), dense),
+        _ => (Block::new(Gamma::new(2.0, 2.0).unwrap(), 2, clock), numbers()),
     };
     let space = Space::new(vec![block.unwrap()]);
     FiniteTarget::new(&space, Values::new(vec![store]), &[0.4, 0.2, 0.1, 0.3]).unwrap().with_head(head)
