@@ -284,9 +284,12 @@ impl Terminal for FiniteTarget {
             Err(_) => return vec![f64::INFINITY; states.rows()],
         };
         let rows = self.posterior(states);
-        let mass = rows.chunks_exact(self.weights.len()).zip(fits.chunks_exact(self.weights.len()));
-        mass.map(|(p, fits)| -p.iter().zip(fits).filter(|(_, f)| **f > 0.0).map(|(p, _)| p).sum::<f64>().ln())
-            .collect()
+        let per_row = rows.chunks_exact(self.weights.len()).zip(fits.chunks_exact(self.weights.len()));
+        let mass = |(p, fits): (&[f64], &[f64])| -> f64 {
+            p.iter().zip(fits).filter(|(_, fits)| **fits > 0.0).map(|(p, _)| p).sum()
+        };
+        // A mass of 1 may be off by rounding, and its surprise with it.
+        per_row.map(|row| (-mass(row).ln()).max(0.0)).collect()
     }
 }
 
