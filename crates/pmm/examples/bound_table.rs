@@ -30,7 +30,7 @@ fn line(name: &str, target: &FiniteTarget, predicted: &str) -> Result<()> {
     let streams = Streams::new(1);
     let x = target.rows(&target.choose(&streams, 0, ROWS));
     let states = States::prior(target.space(), 0, ROWS);
-    let found = bound(target, target, &states, &x, Times::Continuous { draws: 16 }, &streams)?;
+    let found = bound(target, target, &states, &x, Times::Continuous { draws: 16.try_into()? }, &streams)?;
     let excess = MonteCarlo { mean: found.nelbo.mean - target.entropy(), ..found.nelbo };
     println!(
         "| {name} | {:.4} | {} | {} | {} | {} | {predicted} |",

@@ -13,12 +13,12 @@ const CALLS: [usize; 7] = [6, 10, 20, 36, 50, 100, 500];
 /// Where the ODE starts: three times the target's standard deviation. More wastes steps where nothing happens (at 20 calls
 /// Heun's distance rises to .044 from 32 = 1/√.001), much less starts from the wrong law.
 const SIGMA_MAX: f64 = 4.3;
-const CHURN: Churn = Churn { amount: 10.0, sigma_min: 0.05, sigma_max: 10.0, noise: 1.0 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let target = eight_gaussians()?;
+    let churn = Churn::new(10.0, 0.05, 10.0, 1.0)?;
     let exact = |seed: u64| Ok(distance(&target, &target.rows(&target.choose(&Streams::new(seed), 0, ROWS))));
     println!(
         "Sliced Wasserstein distance to eight Gaussians (512 points), {ROWS} samples, {SEEDS} seeds: mean ± standard error"
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
             ode_cell(Solver::Euler, calls - 1)?,
             ode_cell(Solver::Heun, calls / 2)?,
             ode_cell(Solver::DpmSolverPlusPlus2M, calls - 1)?,
-            ode_cell(Solver::HeunWithChurn(CHURN), calls / 2)?,
+            ode_cell(Solver::HeunWithChurn(churn), calls / 2)?,
         );
     }
     Ok(())

@@ -43,8 +43,16 @@ fn main() -> Result<()> {
         println!(
             "| {calls} | {} | {} | {} |",
             cell(steps(&chain, &LogLinear, &Grid::uniform(calls)?, prompt(), filter, &streams)?),
-            cell(parallel(&chain, calls, Order::Random, prompt(), filter, &streams)?),
-            cell(parallel(&chain, calls, Order::Confidence, prompt(), filter, &streams)?),
+            cell(parallel(&chain, &LogLinear, calls.try_into()?, Order::Random, prompt(), filter, &streams)?),
+            cell(parallel(
+                &chain,
+                &LogLinear,
+                calls.try_into()?,
+                Order::Confidence,
+                prompt(),
+                filter,
+                &streams
+            )?),
         );
     }
     Ok(())

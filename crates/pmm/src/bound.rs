@@ -1,7 +1,11 @@
 //! The objective and the likelihood bound, by Monte Carlo with a standard error.
 //!
 //! −log p(x) ≤ E ∫₀¹ f(t) D(x, x̂(state at t)) dt + E[−log p(x | state at t = 1)], in nats. The integral is over a time
-//! stratified within each row, so that rows stay independent and the standard error over rows is the right one.
+//! stratified within each row, so that rows stay independent and the standard error over rows is the right one. (With the
+//! log-linear clock of tokens f·D has a second moment that diverges, though only logarithmically, so there the standard
+//! error is somewhat low: measured coverage of a nominal 95 % interval was 92.5 %.)
+
+use std::num::NonZeroUsize;
 
 use crate::clock::Grid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
@@ -79,13 +83,13 @@ pub enum Times<'a> {
     /// Continuous time: the bound of infinitely small steps, by this many draws of t per row, one in each stratum.
     Continuous {
         /// Draws per row.
-        draws: usize,
+        draws: NonZeroUsize,
     },
-    /// The bound of Algorithm 1 on this grid: every step counts, one call each.
+    /// The bound of Algorithm 1 with the mean plugged in, on this grid: every step counts, one call each.
     Grid(&'a Grid),
 }
 
-/// The bound for rows x. Coordinates that `states` (usually [`States::prior`]) already observes are conditioned on: the bound is then
+/// The bound for rows x, which are checked first; a mixture counts by its mean. Coordinates that `states` (usually [`States::prior`]) already observes are conditioned on: the bound is then
 /// that of the others given them.
 ///
 /// Where x̂ is the exact posterior mean and the pair's increments are linear in x (Normal, Poisson, Categorical), the
@@ -99,9 +103,11 @@ pub fn bound(
     times: Times<'_>,
     streams: &Streams,
 ) -> Result<Bound, SpaceError> {
+    states.space().check(x)?;
     let mut objective = vec![0.0; states.rows()];
     match times {
         Times::Continuous { draws } => {
+            let draws = draws.get();
             for stratum in 0..draws {
                 let t = stratified(states, stratum, draws, streams);
                 let weight = |block: &Block, row: usize, c: usize| {
@@ -159,7 +165,8 @@ fn add_divergence(
         });
         for (i, d) in divergences.iter().enumerate().filter(|(i, _)| drawn.clock(index)[*i] < f64::INFINITY) {
             let (row, c) = (i / block.width, i % block.width);
-            if *d > 0.0 {
+            // 0 · ∞ is 0: nothing is left to learn, however fast the clock.
+            if *d != 0.0 {
                 sums[row] += weight(block, row, c) * d;
             }
         }

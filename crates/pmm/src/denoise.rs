@@ -4,7 +4,7 @@ use crate::draw;
 use crate::error::SpaceError;
 use crate::pair::Pair;
 use crate::rng::Stream;
-use crate::space::{AnyPair, with_pair};
+use crate::space::AnyPair;
 use crate::states::States;
 
 /// Which summary of p(x | state) a denoiser gives for each coordinate.
@@ -129,12 +129,17 @@ impl Estimate {
 }
 
 impl Estimates {
-    /// Asks the denoiser, and refuses an estimate from which no step could be drawn: NaN, a negative rate, probabilities
-    /// that sum to 0.
-    pub(crate) fn ask(&mut self, denoiser: &dyn Denoiser, states: &States) -> Result<(), SpaceError> {
+    /// Asks the denoiser, and refuses an answer from which no step could be drawn: of the wrong kind or length, NaN, a
+    /// negative rate, probabilities that do not sum to 1.
+    pub fn ask(&mut self, denoiser: &dyn Denoiser, states: &States) -> Result<(), SpaceError> {
         let blocks = states.space().blocks();
         self.blocks.resize_with(blocks.len(), || Estimate::Mean(Vec::new()));
         denoiser.denoise(states, self);
+        if self.blocks.len() != blocks.len() {
+            let (expected, found) =
+                (format!("one of {} blocks", blocks.len()), format!("{}", self.blocks.len()));
+            return Err(SpaceError::Shape { block: self.blocks.len(), expected, found });
+        }
         for (index, (block, estimate)) in blocks.iter().zip(&self.blocks).enumerate() {
             if let Err((coordinate, value, why)) = check(estimate, &block.pair, states.clock(index)) {
                 let (row, coordinate) = (coordinate / block.width, coordinate % block.width);
@@ -145,20 +150,30 @@ impl Estimates {
     }
 }
 
+/// (coordinate, number, what is wrong with it).
 type Complaint = (usize, f64, &'static str);
 
 fn check(estimate: &Estimate, pair: &AnyPair, clock: &[f64]) -> Result<(), Complaint> {
-    let unknown = || (0..clock.len()).filter(|&i| clock[i] < f64::INFINITY);
+    use AnyPair::{Categorical, Gamma, Masked, Normal, Poisson};
+    let mut unknown = (0..clock.len()).filter(|&i| clock[i] < f64::INFINITY);
     match (estimate, pair) {
-        (Estimate::Mixture(mixture), _) => check_mixture(mixture, pair, clock.len(), unknown()),
-        (Estimate::Mean(x_hat), AnyPair::Normal(_) | AnyPair::Poisson(_) | AnyPair::Gamma(_)) => {
+        (Estimate::Mean(x_hat), Normal(_) | Poisson(_) | Gamma(_)) => {
             check_len(x_hat, clock.len())?;
-            unknown().try_for_each(|i| check_number(i, x_hat[i], pair))
+            unknown.try_for_each(|i| check_number(i, x_hat[i], pair))
         }
-        (Estimate::Mean(p) | Estimate::Vertex(p), _) => {
-            let classes = with_pair!(pair, pair => pair.mean_len());
+        (Estimate::Mixture(mixture), Normal(_) | Poisson(_) | Gamma(_)) => {
+            check_mixture(mixture, pair, clock.len(), unknown)
+        }
+        (Estimate::Mean(p), Masked(_) | Categorical(_)) | (Estimate::Vertex(p), Categorical(_)) => {
+            let classes = pair.mean_len();
             check_len(p, clock.len() * classes)?;
-            unknown().try_for_each(|i| check_weights(i, &p[i * classes..][..classes]))
+            unknown.try_for_each(|i| check_law(i, &p[i * classes..][..classes]))
+        }
+        (Estimate::Vertex(_), _) => {
+            Err((0, f64::NAN, "a law of vertices, which only a Categorical block has"))
+        }
+        (Estimate::Mixture(_), _) => {
+            Err((0, f64::NAN, "a mixture of numbers where probabilities are wanted"))
         }
     }
 }
@@ -191,12 +206,26 @@ fn check_weights(coordinate: usize, weights: &[f32]) -> Result<(), Complaint> {
     if total > 0.0 { Ok(()) } else { Err((coordinate, total, "as the sum of all probabilities")) }
 }
 
+/// Probabilities that sum to 1, up to the rounding of f32 over a large vocabulary.
+fn check_law(coordinate: usize, p: &[f32]) -> Result<(), Complaint> {
+    check_weights(coordinate, p)?;
+    let total: f64 = p.iter().copied().map(f64::from).sum();
+    if (total - 1.0).abs() < 1e-3 {
+        Ok(())
+    } else {
+        Err((coordinate, total, "as the sum of all probabilities"))
+    }
+}
+
 fn check_mixture(
     mixture: &Mixture,
     pair: &AnyPair,
     coordinates: usize,
     unknown: impl Iterator<Item = usize>,
 ) -> Result<(), Complaint> {
+    if mixture.components == 0 {
+        return Err((0, 0.0, "components of a mixture"));
+    }
     for buffer in [&mixture.weight, &mixture.mean, &mixture.sd] {
         check_len(buffer, coordinates * mixture.components)?;
     }

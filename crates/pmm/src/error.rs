@@ -117,6 +117,26 @@ pub enum SpaceError {
         /// What was given.
         found: String,
     },
+    /// Times that are not one per row.
+    #[error("{expected} rows need one time each, got {found} times")]
+    Times {
+        /// The number of rows.
+        expected: usize,
+        /// The number of times.
+        found: usize,
+    },
+    /// A clock that has not started where a deterministic sampler begins, so that nothing random would enter.
+    #[error(
+        "block {block}, coordinate {coordinate}: its clock still reads 0 at the grid's first time {time}; begin the grid later"
+    )]
+    IdleClock {
+        /// The block.
+        block: usize,
+        /// The coordinate within the block.
+        coordinate: usize,
+        /// The grid's first time after 0.
+        time: f64,
+    },
     /// A sampler that cannot move the coordinates it was given.
     #[error("{sampler} moves {moves} coordinates only, but block {block} has unobserved {found} ones")]
     Sampler {

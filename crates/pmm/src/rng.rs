@@ -31,9 +31,9 @@ impl Purpose {
     /// Event times and orders of revealing.
     pub const ORDER: Self = Self(6);
 
-    /// A purpose of the caller's own; numbers below 64 belong to this crate.
-    pub const fn custom(number: u32) -> Self {
-        Self(number.saturating_add(64))
+    /// A purpose of the caller's own.
+    pub const fn custom(number: u16) -> Self {
+        Self(64 + number as u32)
     }
 }
 

@@ -48,6 +48,15 @@ macro_rules! from_pair {
 from_pair!(Normal, Poisson, Categorical, Masked, Gamma);
 
 impl AnyPair {
+    /// Whether data are tokens, whose value is drawn and not averaged.
+    pub(crate) fn is_token(&self) -> bool {
+        match self {
+            Self::Masked(_) => true,
+            Self::Categorical(pair) => pair.is_token(),
+            _ => false,
+        }
+    }
+
     /// The pair's name.
     pub fn name(&self) -> &'static str {
         with_pair!(self, pair => pair.name())
@@ -67,12 +76,9 @@ impl AnyPair {
 /// `width` coordinates of one pair on one clock.
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// The pair.
-    pub pair: AnyPair,
-    /// The number of coordinates.
-    pub width: usize,
-    /// The clock.
-    pub clock: Arc<dyn Clock>,
+    pub(crate) pair: AnyPair,
+    pub(crate) width: usize,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Block {
@@ -84,6 +90,21 @@ impl Block {
     ) -> Result<Self, ParameterError> {
         ParameterError::unless(width > 0, "a block's width", "at least 1", width as f64)?;
         Ok(Self { pair: pair.into(), width, clock: Arc::new(clock) })
+    }
+
+    /// The pair.
+    pub fn pair(&self) -> &AnyPair {
+        &self.pair
+    }
+
+    /// The number of coordinates.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
     }
 
     /// Where coordinate c stands: c/C.

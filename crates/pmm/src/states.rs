@@ -98,7 +98,8 @@ impl States {
         Ok(())
     }
 
-    /// Draws the state of every coordinate that is not observed straight from x, at the time of its row.
+    /// Draws the state of every coordinate that is not observed straight from x, at the time of its row. x must have passed
+    /// [`Space::check`].
     pub fn draw(
         &mut self,
         x: &Values,
@@ -106,7 +107,9 @@ impl States {
         streams: &Streams,
         step: u64,
     ) -> Result<(), SpaceError> {
-        assert_eq!(times.len(), self.rows, "one time per row");
+        if times.len() != self.rows {
+            return Err(SpaceError::Times { expected: self.rows, found: times.len() });
+        }
         for (index, states) in self.blocks.iter_mut().enumerate() {
             let block = &self.space.blocks()[index];
             let places: Vec<f64> = (0..block.width).map(|c| block.place(c)).collect();
@@ -119,7 +122,7 @@ impl States {
             let stream =
                 |row: usize| streams.block_stream(Purpose::STATE, index as u32, step, first_row + row as u64);
             with_pair!(&block.pair, pair => {
-                let x = typed(pair, index, rows * block.width, &x.blocks()[index])?;
+                let x = typed(pair, index, rows * block.width, x)?;
                 draw_block(pair, x, &states.clock, block.width, typed_stat(pair, &mut states.stat), stream);
             });
         }
@@ -218,13 +221,14 @@ fn typed<'a, P: Pair>(
     pair: &P,
     block: usize,
     coordinates: usize,
-    store: &'a Store,
+    x: &'a Values,
 ) -> Result<&'a [P::Value], SpaceError> {
     let len = coordinates * pair.value_len();
-    P::Value::get(store).filter(|values| values.len() == len).ok_or_else(|| SpaceError::Shape {
+    let store = x.blocks().get(block);
+    store.and_then(P::Value::get).filter(|values| values.len() == len).ok_or_else(|| SpaceError::Shape {
         block,
         expected: format!("{len} {} values", P::Value::NAME),
-        found: format!("{} {} values", store.len(), store.element_name()),
+        found: store.map_or("no such block".into(), |s| format!("{} {} values", s.len(), s.element_name())),
     })
 }
 
@@ -241,7 +245,7 @@ fn observe<P: Pair>(
     states: &mut BlockStates,
     chosen: impl Fn(usize) -> bool,
 ) -> Result<(), SpaceError> {
-    let x = typed(pair, block, states.clock.len(), &x.blocks()[block])?;
+    let x = typed(pair, block, states.clock.len(), x)?;
     let stat = typed_stat(pair, &mut states.stat);
     // No randomness at clock ∞; the stream is only part of the signature.
     let mut rng = Streams::new(0).stream(Purpose::STATE, 0, 0);

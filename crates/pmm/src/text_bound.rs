@@ -1,11 +1,13 @@
 //! The likelihood bound of a text, and the paper's normalised form of it.
 
+use std::num::NonZeroUsize;
+
 use crate::bound::{Bound, MonteCarlo, stratified_time};
 use crate::clock::Clock;
 use crate::denoise::{Place, Texts, TokenDenoiser};
 use crate::pair::{MASK, Masked, Pair};
 use crate::rng::{Purpose, Streams};
-use crate::sample::{TextError, count_texts};
+use crate::sample::{TextError, ask_logits, count_texts};
 
 /// A bound in nats per text, and NPC in nats per token.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +26,10 @@ pub fn text_bound(
     clock: &dyn Clock,
     texts: &[u32],
     first_row: u64,
-    draws: usize,
+    draws: NonZeroUsize,
     streams: &Streams,
 ) -> Result<TextBound, TextError> {
-    let rows = count_texts(denoiser, texts, false)?;
+    let (rows, draws) = (count_texts(denoiser, texts, false)?, draws.get());
     let asker = Asker { denoiser, clock, texts, first_row, streams };
     let [mut objective, mut surprise, mut weight] = [(); 3].map(|()| vec![0.0; rows]);
     for stratum in 0..draws {
@@ -38,10 +40,10 @@ pub fn text_bound(
             objective[place.row] += f * nats / draws as f64;
             surprise[place.row] += f * nats;
             weight[place.row] += f;
-        });
+        })?;
     }
     let mut terminal = vec![0.0; rows];
-    asker.each_masked(&vec![1.0; rows], u64::MAX, |place, nats| terminal[place.row] += nats);
+    asker.each_masked(&vec![1.0; rows], u64::MAX, |place, nats| terminal[place.row] += nats)?;
     Ok(TextBound { bound: Bound::new(&objective, &terminal), npc: MonteCarlo::ratio(&surprise, &weight) })
 }
 
@@ -54,18 +56,28 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Masks every text as its time says, asks about all masked positions, and reports −log x̂[x] at each.
-    fn each_masked(&self, times: &[f64], step: u64, mut report: impl FnMut(Place, f64)) {
+    /// Masks every text as its time says, asks about all masked positions, some at a time, and reports −log x̂\[x\] at each.
+    fn each_masked(
+        &self,
+        times: &[f64],
+        step: u64,
+        mut report: impl FnMut(Place, f64),
+    ) -> Result<(), TextError> {
         let (length, classes) = (self.denoiser.length(), self.denoiser.classes());
         let tokens = self.mask(times, step);
+        let texts = Texts { tokens: &tokens, times };
         let masked = (0..tokens.len()).filter(|&i| tokens[i] == MASK);
         let wanted: Vec<Place> = masked.map(|i| Place { row: i / length, position: i % length }).collect();
-        let mut logits = vec![0.0; wanted.len() * classes];
-        self.denoiser.logits(&Texts { tokens: &tokens, times }, &wanted, &mut logits);
-        for (&place, logits) in wanted.iter().zip(logits.chunks_exact(classes)) {
-            let token = self.texts[place.row * length + place.position] as usize;
-            report(place, log_sum_exp(logits) - f64::from(logits[token]));
+        let mut logits = Vec::new();
+        // At most 2²⁴ logits, 64 MB, at once: all places of most batches, a few texts' with a large vocabulary.
+        for wanted in wanted.chunks(((1 << 24) / classes).max(length)) {
+            ask_logits(self.denoiser, &texts, wanted, &mut logits)?;
+            for (&place, logits) in wanted.iter().zip(logits.chunks_exact(classes)) {
+                let token = self.texts[place.row * length + place.position] as usize;
+                report(place, log_sum_exp(logits) - f64::from(logits[token]));
+            }
         }
+        Ok(())
     }
 
     fn mask(&self, times: &[f64], step: u64) -> Vec<u32> {

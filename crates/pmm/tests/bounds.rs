@@ -3,30 +3,40 @@
 
 mod common;
 
+use std::num::NonZeroUsize;
+
 use common::{clock, english, gamma_gap, gamma_line, plane, plane_on};
 use pmm::{
-    Bound, FiniteTarget, Grid, Head, LogLinear, SemiAutoregressive, Staircase, States, Streams, Times, bound,
-    text_bound,
+    Bound, FiniteTarget, Grid, Head, LogLinear, MonteCarlo, SemiAutoregressive, Staircase, States, Streams,
+    Times, bound, text_bound,
 };
 
 const ROWS: usize = 20_000;
 
-fn continuous(target: &FiniteTarget, draws: usize) -> Bound {
-    let streams = Streams::new(1);
-    let x = target.rows(&target.choose(&streams, 0, ROWS));
-    let states = States::prior(target.space(), 0, ROWS);
-    bound(target, target, &states, &x, Times::Continuous { draws }, &streams).unwrap()
+fn draws(n: usize) -> NonZeroUsize {
+    NonZeroUsize::new(n).unwrap()
 }
 
-/// 5 standard errors: false alarm 6e-7 each. The standard error is about .01 nats, so a bound off by .1 would be found.
+/// The bound, and by how much it exceeds −log w of the very points it was taken at: the noise of choosing them cancels.
+fn continuous(target: &FiniteTarget, n: usize) -> (Bound, MonteCarlo) {
+    let streams = Streams::new(1);
+    let chosen = target.choose(&streams, 0, ROWS);
+    let states = States::prior(target.space(), 0, ROWS);
+    let times = Times::Continuous { draws: draws(n) };
+    let found = bound(target, target, &states, &target.rows(&chosen), times, &streams).unwrap();
+    let excess: Vec<f64> =
+        found.rows.iter().zip(&chosen).map(|(b, &m)| b + target.weights()[m].ln()).collect();
+    (found, MonteCarlo::of(&excess))
+}
+
+/// 5 standard errors: false alarm 6e-7 each.
 #[test]
 fn a_perfect_denoiser_attains_the_entropy() {
-    for pair in ["normal", "poisson", "categorical", "masked"] {
-        let target = plane(pair, Head::Mean);
-        let found = continuous(&target, 16);
-        let off = found.nelbo.mean - target.entropy();
-        assert!(found.nelbo.standard_error < 0.02, "{pair}: {found:?}", found = found.nelbo);
-        assert!(off.abs() < 5.0 * found.nelbo.standard_error, "{pair}: {off} with {:?}", found.nelbo);
+    let planes = ["normal", "poisson", "categorical", "masked"].map(|pair| (pair, plane(pair, Head::Mean)));
+    for (pair, target) in planes {
+        let (_, excess) = continuous(&target, 16);
+        assert!(excess.standard_error < 0.015, "{pair}: {excess:?}");
+        assert!(excess.mean.abs() < 5.0 * excess.standard_error, "{pair}: {excess:?}");
     }
 }
 
@@ -35,10 +45,9 @@ fn a_perfect_denoiser_attains_the_entropy() {
 fn the_terminal_term_makes_up_for_a_short_clock() {
     for pair in ["normal", "poisson", "categorical", "masked"] {
         let target = plane_on(pair, Head::Mean, pmm::Exponential::new(1.0 / 250.0, 5.0).unwrap());
-        let found = continuous(&target, 16);
-        let off = found.nelbo.mean - target.entropy();
+        let (found, excess) = continuous(&target, 16);
         assert!(found.terminal.mean > 0.1, "{pair}: {:?}", found.terminal);
-        assert!(off.abs() < 5.0 * found.nelbo.standard_error, "{pair}: {off} with {:?}", found.nelbo);
+        assert!(excess.mean.abs() < 5.0 * excess.standard_error, "{pair}: {excess:?}");
     }
 }
 
@@ -51,7 +60,8 @@ fn conditional_bounds_are_conditional_entropies() {
         let x = target.rows(&target.choose(&streams, 0, ROWS));
         let mut states = States::prior(target.space(), 0, ROWS);
         states.observe(&x, |_, _, coordinate| coordinate == 0).unwrap();
-        let found = bound(&target, &target, &states, &x, Times::Continuous { draws: 16 }, &streams).unwrap();
+        let found =
+            bound(&target, &target, &states, &x, Times::Continuous { draws: draws(16) }, &streams).unwrap();
         // Only the first value 6 (weight .4) leaves a choice, .1 : .3.
         let exact = 0.4 * (0.25 * 4f64.ln() + 0.75 * (4.0f64 / 3.0).ln());
         assert!(
@@ -84,12 +94,22 @@ fn grids_bound_from_above_and_shrink() {
 #[test]
 fn gamma_with_the_mean_exceeds_the_entropy_as_predicted() {
     let target = gamma_line();
-    let found = continuous(&target, 32);
-    let excess = found.nelbo.mean - target.entropy();
+    let (_, excess) = continuous(&target, 32);
     let predicted = gamma_gap(&target, 4000);
-    let error = found.nelbo.standard_error.hypot(predicted.standard_error);
-    assert!(excess > 10.0 * found.nelbo.standard_error, "the gap is there: {excess}");
-    assert!((excess - predicted.mean).abs() < 5.0 * error, "{excess} against {predicted:?}, error {error}");
+    let error = excess.standard_error.hypot(predicted.standard_error);
+    assert!(excess.mean > 10.0 * excess.standard_error, "the gap is there: {excess:?}");
+    assert!((excess.mean - predicted.mean).abs() < 5.0 * error, "{excess:?} against {predicted:?}");
+}
+
+/// Rows off the support are refused before anything is scored.
+#[test]
+fn bad_rows_have_no_bound() {
+    let target = plane("masked", Head::Mean);
+    let states = States::prior(target.space(), 0, 1);
+    let x = pmm::Values::new(vec![vec![1u32, 7].into()]);
+    let times = Times::Continuous { draws: draws(1) };
+    let error = bound(&target, &target, &states, &x, times, &Streams::new(0)).unwrap_err().to_string();
+    assert_eq!(error, "row 0, block 0, coordinate 1: a token must be below the vocabulary size 3, got 7");
 }
 
 /// On the Markov chain: the bound is the chain's entropy for clocks that reveal (nearly) everything, and NPC is close to it per token.
@@ -107,9 +127,9 @@ fn text_bounds_are_entropies() {
         ("semi-autoregressive", Box::new(SemiAutoregressive::default())),
     ];
     for (name, clock) in clocks {
-        let found = text_bound(&chain, &*clock, &texts, 0, 32, &streams).unwrap();
+        let found = text_bound(&chain, &*clock, &texts, 0, draws(32), &streams).unwrap();
         let off: Vec<f64> = found.bound.rows.iter().zip(&exact).map(|(b, e)| b - e).collect();
-        let off = pmm::MonteCarlo::of(&off);
+        let off = MonteCarlo::of(&off);
         assert!(off.standard_error < 0.5, "{name}: {off:?}");
         assert!(off.mean.abs() < 5.0 * off.standard_error, "{name}: {off:?}");
         if name == "log-linear" {

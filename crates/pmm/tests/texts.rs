@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::num::NonZeroUsize;
+
 use common::{assert_law, bigram_law, bigram_shares, english};
 use pmm::{
     Filter, Grid, LogLinear, MASK, MarkovChain, Order, Place, Prompt, SemiAutoregressive, Staircase, Streams,
@@ -34,6 +36,10 @@ fn exact_law(chain: &MarkovChain, fits: impl Fn(&[u32]) -> bool) -> Vec<f64> {
 
 const ROWS: usize = 20_000;
 
+fn calls_of(calls: usize) -> NonZeroUsize {
+    NonZeroUsize::new(calls).unwrap()
+}
+
 #[test]
 fn events_have_the_exact_law_for_every_clock() {
     let (chain, streams) = (small(), Streams::new(1));
@@ -51,8 +57,16 @@ fn one_position_per_call_is_exact_in_either_order() {
     let (chain, streams) = (small(), Streams::new(2));
     let exact = exact_law(&chain, |_| true);
     for order in [Order::Random, Order::Confidence] {
-        let found =
-            parallel(&chain, 4, order, Prompt::empty(0, ROWS, 4), Filter::default(), &streams).unwrap();
+        let found = parallel(
+            &chain,
+            &LogLinear,
+            calls_of(4),
+            order,
+            Prompt::empty(0, ROWS, 4),
+            Filter::default(),
+            &streams,
+        )
+        .unwrap();
         assert_law(&format!("{order:?}"), &text_law(&found.tokens), &exact, ROWS);
         assert!(found.calls.iter().all(|calls| *calls == 4));
     }
@@ -82,7 +96,7 @@ fn given_positions_stay_and_the_rest_is_conditional() {
     let runs = [
         events(&chain, &LogLinear, prompt(), filter, &streams).unwrap(),
         steps(&chain, &LogLinear, &grid, prompt(), filter, &streams).unwrap(),
-        parallel(&chain, 2, Order::Confidence, prompt(), filter, &streams).unwrap(),
+        parallel(&chain, &LogLinear, calls_of(2), Order::Confidence, prompt(), filter, &streams).unwrap(),
     ];
     for (index, found) in runs.iter().enumerate() {
         assert!(found.tokens.chunks_exact(4).all(|text| text[1] == 2 && text[3] == 0));
@@ -106,7 +120,9 @@ fn events_reproduce_the_bigrams_of_real_text() {
     assert!(found.calls.iter().all(|calls| *calls == length));
     assert!(distance(&found.tokens) < 1.3 * noise, "{} against {noise}", distance(&found.tokens));
     // A control that can fail: 32 positions per call are visibly worse.
-    let rough = parallel(&chain, 8, Order::Random, prompt(), Filter::default(), &streams).unwrap();
+    let rough =
+        parallel(&chain, &LogLinear, calls_of(8), Order::Random, prompt(), Filter::default(), &streams)
+            .unwrap();
     assert!(distance(&rough.tokens) > 1.5 * noise, "{} against {noise}", distance(&rough.tokens));
 }
 
@@ -120,8 +136,8 @@ fn results_do_not_depend_on_batches() {
         [
             events(&chain, &Staircase::default(), prompt(), filter, &streams).unwrap(),
             steps(&chain, &LogLinear, &grid, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, 5, Order::Random, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, 5, Order::Confidence, prompt(), filter, &streams).unwrap(),
+            parallel(&chain, &LogLinear, calls_of(5), Order::Random, prompt(), filter, &streams).unwrap(),
+            parallel(&chain, &LogLinear, calls_of(5), Order::Confidence, prompt(), filter, &streams).unwrap(),
         ]
     };
     let whole = run(0, 50);
@@ -147,7 +163,8 @@ fn temperature_zero_takes_the_likeliest() {
     let chain = small();
     let cold = Filter::new(0.0, None, None).unwrap();
     let prompt = Prompt { first_row: 0, tokens: vec![1, MASK, MASK, MASK] };
-    let found = parallel(&chain, 3, Order::Confidence, prompt, cold, &Streams::new(9)).unwrap();
+    let found =
+        parallel(&chain, &LogLinear, calls_of(3), Order::Confidence, prompt, cold, &Streams::new(9)).unwrap();
     assert_eq!(found.tokens[..2], [1, 2]);
 }
 
@@ -202,8 +219,8 @@ proptest! {
         for found in [
             events(&chain, &semi, prompt(), filter, &streams).unwrap(),
             steps(&chain, &semi, &grid, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, n, Order::Random, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, n, Order::Confidence, prompt(), filter, &streams).unwrap(),
+            parallel(&chain, &LogLinear, calls_of(n), Order::Random, prompt(), filter, &streams).unwrap(),
+            parallel(&chain, &LogLinear, calls_of(n), Order::Confidence, prompt(), filter, &streams).unwrap(),
         ] {
             prop_assert!(found.tokens.iter().all(|&t| t < 3));
             prop_assert!(found.tokens.iter().zip(&tokens).all(|(f, g)| *g == MASK || f == g));

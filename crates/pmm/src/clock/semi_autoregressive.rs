@@ -47,7 +47,6 @@ impl Clock for SemiAutoregressive {
     /// z = log(e^A − 1) of the total A = a + softplus(−place/w).
     fn time(&self, a: f64, place: f64) -> f64 {
         let total = a + softplus(-place / self.width);
-        let z = total + (-(-total).exp()).ln_1p();
-        place + self.width * if z.is_nan() { total } else { z }
+        place + self.width * (total + (-(-total).exp_m1()).ln())
     }
 }

@@ -7,7 +7,7 @@ use crate::bound::Terminal;
 use crate::denoise::{Denoiser, Estimate, Estimates, Head, Mixture};
 use crate::draw;
 use crate::error::SpaceError;
-use crate::pair::{IMPOSSIBLE, Pair};
+use crate::pair::Pair;
 use crate::rng::{Purpose, Streams};
 use crate::space::{AnyPair, Space, Values, with_pair};
 use crate::states::States;
@@ -21,13 +21,12 @@ use crate::store::{Element, Store};
 /// undefined.
 ///
 /// ```
-/// use pmm::{Block, Denoiser, Estimate, Estimates, Exponential, FiniteTarget, Normal, Space, States, Store, Values};
+/// use pmm::{Block, Estimate, Estimates, Exponential, FiniteTarget, Normal, Space, States, Store, Values};
 /// let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0)?, 1, Exponential::default())?]);
 /// let points = Values::new(vec![Store::from(vec![-1.0f32, 3.0])]);
 /// let target = FiniteTarget::new(&space, points, &[0.75, 0.25])?;
 /// let mut estimates = Estimates::default();
-/// estimates.blocks.push(Estimate::Mean(vec![]));
-/// target.denoise(&States::prior(&space, 0, 1), &mut estimates);
+/// estimates.ask(&target, &States::prior(&space, 0, 1))?;
 /// assert!(matches!(&estimates.blocks[0], Estimate::Mean(x_hat) if x_hat[0].abs() < 1e-6)); // ¾·(−1) + ¼·3
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -154,15 +153,28 @@ impl FiniteTarget {
         let count = self.weights.len();
         let ln_weights: Vec<f64> = self.weights.iter().map(|w| w.ln()).collect();
         let mut posterior = vec![0.0; states.rows() * count];
-        posterior.par_chunks_mut(count).with_min_len(1 + 512 / count).enumerate().for_each(|(row, p)| {
-            p.copy_from_slice(&ln_weights);
-            for (index, (block, table)) in self.space.blocks().iter().zip(&self.blocks).enumerate() {
-                with_pair!(&block.pair, pair => table.add(pair, states, index, block.width, row, p));
-            }
-            softmax(p);
-        });
+        let rows = posterior.par_chunks_mut(count).with_min_len(1 + 512 / count).enumerate();
+        rows.for_each_init(
+            || vec![0.0; count],
+            |distance, (row, p)| {
+                p.copy_from_slice(&ln_weights);
+                distance.fill(0.0);
+                for (index, (block, table)) in self.space.blocks().iter().zip(&self.blocks).enumerate() {
+                    with_pair!(&block.pair, pair => table.add(pair, states, index, block.width, row, p, distance));
+                }
+                keep_nearest(p, distance);
+                softmax(p);
+            },
+        );
         posterior
     }
+}
+
+/// Rules out the points that are further from the observed values than the nearest, up to rounding.
+fn keep_nearest(p: &mut [f64], distance: &[f64]) {
+    let nearest = distance.iter().copied().fold(f64::INFINITY, f64::min);
+    let kept = nearest + 1e-9 * nearest + 1e-12;
+    p.iter_mut().zip(distance).filter(|(_, d)| **d > kept).for_each(|(p, _)| *p = f64::NEG_INFINITY);
 }
 
 /// Turns log-weights into probabilities; those below e^(−60) of the largest, far under the rounding of the sum, count as 0.
@@ -205,7 +217,8 @@ impl Table {
         table
     }
 
-    /// Adds the log-likelihood of one row of states.
+    /// Adds, for one row of states, the log-likelihood of unobserved and the distance from observed coordinates.
+    #[expect(clippy::too_many_arguments, reason = "one call site, in a macro over pairs")]
     fn add<P: Pair>(
         &self,
         pair: &P,
@@ -214,6 +227,7 @@ impl Table {
         width: usize,
         row: usize,
         log_likelihood: &mut [f64],
+        distance: &mut [f64],
     ) {
         let stat = P::Stat::get(states.stat(block)).unwrap_or(&[]);
         let (count, len) = (log_likelihood.len(), pair.mean_len());
@@ -226,18 +240,18 @@ impl Table {
                     (&self.eta[c * count * len..][..count * len], &self.psi[c * count..][..count]);
                 pair.add_log_likelihood(s, a, eta, psi, log_likelihood);
             } else {
-                self.add_observed(pair, s, c, log_likelihood);
+                self.add_distance(pair, s, c, distance);
             }
         }
     }
 
-    /// An observed coordinate leaves the points nearest to it.
-    fn add_observed<P: Pair>(&self, pair: &P, s: &[P::Stat], c: usize, log_likelihood: &mut [f64]) {
-        let (count, len) = (log_likelihood.len(), pair.mean_len());
+    /// Adds how far each point is from an observed value.
+    fn add_distance<P: Pair>(&self, pair: &P, s: &[P::Stat], c: usize, distance: &mut [f64]) {
+        let (count, len) = (distance.len(), pair.mean_len());
         let mut x = vec![P::Value::default(); pair.value_len()];
         pair.observed(s, &mut x);
-        for (l, mean) in log_likelihood.iter_mut().zip(self.means[c * count * len..].chunks_exact(len)) {
-            *l += IMPOSSIBLE * pair.divergence(&x, mean).min(1e6);
+        for (d, mean) in distance.iter_mut().zip(self.means[c * count * len..].chunks_exact(len)) {
+            *d += pair.divergence(&x, mean);
         }
     }
 }

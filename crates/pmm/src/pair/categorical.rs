@@ -45,6 +45,10 @@ impl Categorical {
         Self { tokens: false, ..self }
     }
 
+    pub(crate) fn is_token(&self) -> bool {
+        self.tokens
+    }
+
     /// The number of classes V.
     pub fn classes(&self) -> u32 {
         self.classes

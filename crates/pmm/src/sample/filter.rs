@@ -54,9 +54,13 @@ impl Filter {
         if self.top_k.is_none() && self.top_p.is_none() {
             return;
         }
+        let likelier = |&i: &usize, &j: &usize| law[j].total_cmp(&law[i]).then(i.cmp(&j));
         let mut order: Vec<usize> = (0..law.len()).collect();
-        order.sort_by(|&i, &j| law[j].total_cmp(&law[i]));
         let mut kept = self.top_k.unwrap_or(law.len()).min(law.len());
+        if kept < order.len() {
+            order.select_nth_unstable_by(kept - 1, likelier);
+        }
+        order[..kept].sort_unstable_by(likelier);
         if let Some(share) = self.top_p {
             let total: f64 = order[..kept].iter().map(|&i| law[i]).sum();
             let mut sum = 0.0;

@@ -5,6 +5,7 @@
 //! never a mask, never NaN. A row's result depends on the seed and its number only, not on the batch or the threads.
 
 mod filter;
+mod flow;
 mod leap;
 mod ode;
 mod online;
@@ -18,6 +19,7 @@ pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};
 pub(crate) use prompt::count_texts;
 pub use prompt::{Prompt, TextError, TextSamples};
+pub(crate) use run::ask_logits;
 pub use text::{Order, events, parallel, steps};
 
 use crate::denoise::Estimates;

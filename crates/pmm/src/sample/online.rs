@@ -5,7 +5,7 @@ use crate::clock::Grid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
 use crate::error::SpaceError;
 use crate::rng::{Purpose, Streams};
-use crate::space::{AnyPair, Block, Values, with_pair};
+use crate::space::{Block, Values, with_pair};
 use crate::states::{BlockStates, States, advance_block, typed_stat};
 
 /// What becomes of the state at the end of the clock.
@@ -14,8 +14,8 @@ pub enum Finish {
     /// One more call: the estimate x̂ at the end (with a marginal head, a draw from it).
     #[default]
     Estimate,
-    /// The posterior mean μ, as in the paper, without a further call. Masked tokens are drawn from the last estimate,
-    /// since their μ says nothing.
+    /// The posterior mean μ, as in the paper, without a further call. Tokens are drawn from the last estimate instead: their
+    /// μ is uniform while masked, and keeps the prior's share of every class.
     PosteriorMean,
 }
 
@@ -23,6 +23,7 @@ pub enum Finish {
 /// increment of its pair, ΔS ~ increment(x̂, Δa). One call per step, and one at the end for [`Finish::Estimate`].
 ///
 /// For Normal, Poisson and Categorical blocks it becomes exact as the steps shrink; for Gamma blocks, with a marginal head.
+/// Numbers want a clock that ends at a finite reading: a last step to ∞ takes the estimate before it as the value.
 ///
 /// ```
 /// use pmm::{Block, Exponential, Finish, FiniteTarget, Grid, Poisson, Space, States, Store, Streams, Values, online};
@@ -81,10 +82,10 @@ pub(super) fn conclude(
     Ok(states.into_values())
 }
 
-/// Puts μ in place of the estimates, except for masked blocks.
+/// Puts μ in place of the estimates, except for tokens.
 fn use_posterior_means(states: &States, estimates: &mut Estimates) {
     for (index, (block, estimate)) in states.space().blocks().iter().zip(&mut estimates.blocks).enumerate() {
-        if !matches!(block.pair, AnyPair::Masked(_)) {
+        if !block.pair.is_token() {
             *estimate = Estimate::Mean(states.means(index));
         }
     }

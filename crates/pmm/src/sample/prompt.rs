@@ -74,7 +74,7 @@ pub(crate) fn count_texts(
     masks: bool,
 ) -> Result<usize, TextError> {
     let (length, classes) = (denoiser.length(), denoiser.classes());
-    if !tokens.len().is_multiple_of(length) {
+    if length == 0 || !tokens.len().is_multiple_of(length) {
         return Err(TextError::Length { length, tokens: tokens.len() });
     }
     match tokens.iter().position(|&token| token as usize >= classes && !(masks && token == MASK)) {

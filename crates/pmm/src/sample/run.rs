@@ -70,21 +70,11 @@ impl<'a> Run<'a> {
 
     /// One call for the rows of the wanted places.
     fn ask(&mut self, wanted: &[Place]) -> Result<(), TextError> {
-        let classes = self.denoiser.classes();
-        self.logits.resize(wanted.len() * classes, 0.0);
         let texts = Texts { tokens: &self.tokens, times: &self.times };
-        self.denoiser.logits(&texts, wanted, &mut self.logits);
+        ask_logits(self.denoiser, &texts, wanted, &mut self.logits)?;
         self.asked = wanted.to_vec();
-        for (place, logits) in wanted.iter().zip(self.logits.chunks_exact(classes)) {
-            let bad = logits.iter().copied().find(|l| l.is_nan() || *l == f32::INFINITY);
-            if bad.is_some() || logits.iter().all(|l| *l == f32::NEG_INFINITY) {
-                let value = bad.unwrap_or(f32::NEG_INFINITY);
-                return Err(TextError::Logits { row: place.row, position: place.position, value });
-            }
-        }
-        let mut before = None;
-        for row in wanted.iter().map(|place| place.row).filter(|row| before.replace(*row) != Some(*row)) {
-            self.calls[row] += 1;
+        for places in wanted.chunk_by(|a, b| a.row == b.row) {
+            self.calls[places[0].row] += 1;
         }
         Ok(())
     }
@@ -140,7 +130,6 @@ impl<'a> Run<'a> {
     pub(super) fn confident_places(
         &mut self,
         quota: impl Fn(usize) -> usize,
-        t: f64,
     ) -> Result<Vec<Place>, TextError> {
         let rows = (0..self.rows()).filter(|&row| quota(row) > 0);
         let all: Vec<Place> =
@@ -148,7 +137,6 @@ impl<'a> Run<'a> {
         if all.is_empty() {
             return Ok(all);
         }
-        all.iter().for_each(|place| self.times[place.row] = t);
         self.ask(&all)?;
         let classes = self.denoiser.classes();
         let mut chosen = Vec::new();
@@ -176,4 +164,24 @@ impl<'a> Run<'a> {
 fn confidence(logits: &[f32]) -> f64 {
     let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     1.0 / logits.iter().map(|l| f64::from(l - top).exp()).sum::<f64>()
+}
+
+/// Asks for logits at the wanted places (at least one), and refuses those from which nothing can be drawn.
+pub(crate) fn ask_logits(
+    denoiser: &dyn TokenDenoiser,
+    texts: &Texts<'_>,
+    wanted: &[Place],
+    logits: &mut Vec<f32>,
+) -> Result<(), TextError> {
+    let classes = denoiser.classes();
+    logits.resize(wanted.len() * classes, 0.0);
+    denoiser.logits(texts, wanted, logits);
+    for (place, logits) in wanted.iter().zip(logits.chunks_exact(classes)) {
+        let bad = logits.iter().copied().find(|l| l.is_nan() || *l == f32::INFINITY);
+        if bad.is_some() || logits.iter().all(|l| *l == f32::NEG_INFINITY) {
+            let value = bad.unwrap_or(f32::NEG_INFINITY);
+            return Err(TextError::Logits { row: place.row, position: place.position, value });
+        }
+    }
+    Ok(())
 }

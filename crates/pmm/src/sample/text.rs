@@ -1,5 +1,7 @@
 //! Samplers of texts: one masked block, revealed position by position.
 
+use std::num::NonZeroUsize;
+
 use super::filter::Filter;
 use super::prompt::{Prompt, TextError, TextSamples};
 use super::run::Run;
@@ -48,8 +50,8 @@ pub fn events(
 }
 
 /// Fixed steps: in each interval of the grid a masked position is revealed with probability 1 − e^(−ΔA), all those of one
-/// interval from one call. No call is made for a row in whose interval nothing is revealed. What is left at t = 1 is
-/// drawn from one last call.
+/// interval from one call. No call is made for a row in whose interval nothing is revealed. What would be left at t = 1 is
+/// revealed with the last interval.
 ///
 /// Positions revealed together are drawn independently: exact as steps shrink.
 pub fn steps(
@@ -87,26 +89,29 @@ pub fn steps(
 /// of the next position looks only at what is already revealed.
 pub fn parallel(
     denoiser: &dyn TokenDenoiser,
-    calls: usize,
+    clock: &dyn Clock,
+    calls: NonZeroUsize,
     order: Order,
     prompt: Prompt,
     filter: Filter,
     streams: &Streams,
 ) -> Result<TextSamples, TextError> {
     let mut run = Run::new(denoiser, prompt, filter)?;
-    let calls = calls.max(1);
+    let calls = calls.get();
     let masks: Vec<usize> = (0..run.rows()).map(|row| run.masked(row).count()).collect();
     for call in 0..calls {
-        // After call k of n, the share (k + 1)/n of the masks is gone.
+        // After call k of n, the share (k + 1)/n of the masks is gone; the denoiser is told when that is so on average.
         let quota = |row: usize| masks[row] * (call + 1) / calls - masks[row] * call / calls;
-        let wanted = match order {
-            Order::Random => run.random_places(quota, call as u64, streams),
-            Order::Confidence => run.confident_places(quota, call as f64 / calls as f64)?,
-        };
-        wanted.iter().for_each(|place| run.times[place.row] = call as f64 / calls as f64);
+        run.times.fill(clock.time(-(-(call as f64) / calls as f64).ln_1p(), 0.5).clamp(0.0, 1.0));
         match order {
-            Order::Random => run.reveal(&wanted, call as u64, streams)?,
-            Order::Confidence => run.draw_from_cache(&wanted, call as u64, streams),
+            Order::Random => {
+                let wanted = run.random_places(quota, call as u64, streams);
+                run.reveal(&wanted, call as u64, streams)?;
+            }
+            Order::Confidence => {
+                let wanted = run.confident_places(quota)?;
+                run.draw_from_cache(&wanted, call as u64, streams);
+            }
         }
     }
     Ok(run.finish())
