@@ -61,7 +61,7 @@ pub use distance::{
 };
 pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
-pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson, ScalarPair};
+pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson};
 pub use rng::{Purpose, Stream, Streams};
 pub use sample::{
     Churn, Filter, Finish, Observer, Order, Prompt, Solver, TextError, TextSamples, events, leap, ode,

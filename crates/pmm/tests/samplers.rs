@@ -419,13 +419,13 @@ fn the_ode_goes_on_from_where_the_states_are() {
     let found = ode(&target, states, &grid, &Streams::new(13), Solver::Heun, &mut ()).unwrap();
     assert_law("under way", &target.law_of(&found).unwrap(), target.weights(), ROWS);
     let idle = Space::new(vec![
-        Block::new(Normal::new(1.0, 0.0).unwrap(), 8, SemiAutoregressive::new(0.001).unwrap()).unwrap(),
+        Block::new(Normal::new(1.0, 0.0).unwrap(), 8, SemiAutoregressive::new(0.0005).unwrap()).unwrap(),
     ]);
     let target = FiniteTarget::new(&idle, Values::new(vec![Store::from(vec![0.0f32; 8])]), &[1.0]).unwrap();
     let grid = Grid::uniform(4).unwrap();
     let error = ode(&target, States::prior(&idle, 0, 1), &grid, &Streams::new(0), Solver::Euler, &mut ())
         .unwrap_err();
-    assert!(matches!(error, SpaceError::IdleClock { coordinate: 3, .. }), "{error}");
+    assert!(matches!(error, SpaceError::IdleClock { coordinate: 5, .. }), "{error}");
 }
 
 /// A value that no point has selects the nearest points, and keeps what else is known.

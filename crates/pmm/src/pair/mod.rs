@@ -22,7 +22,7 @@ pub(crate) use masked::reveal_probability;
 pub use masked::{MASK, Masked};
 pub use normal::Normal;
 pub use poisson::Poisson;
-pub use scalar::ScalarPair;
+pub(crate) use scalar::ScalarPair;
 
 use crate::error::ValueError;
 use crate::rng::Stream;

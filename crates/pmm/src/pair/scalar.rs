@@ -5,7 +5,7 @@ use crate::error::ValueError;
 use crate::rng::Stream;
 
 /// The formulas of a pair with a scalar statistic. Clocks are finite here; the blanket [`Pair`] handles 0 and ∞.
-pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync {
+pub(crate) trait ScalarPair: Clone + std::fmt::Debug + Send + Sync {
     /// The pair's name.
     const NAME: &'static str;
     /// Refuses x off the support.
