@@ -187,7 +187,7 @@ impl<P: Pair> Case<P> {
             let mut single: Vec<Vec<f64>> = vec![Vec::new(); 6];
             let mut s = vec![Default::default(); WIDTH * self.pair.stat_len()];
             for _ in 0..N {
-                self.pair.draw_row(&x, &vec![0.4; WIDTH], &mut s, &mut rng_rows);
+                self.pair.draw_row(&x, &[0.4; WIDTH], &mut s, &mut rng_rows);
                 self.pair.advance_row(&mut s, &da, &x_hat, &mut rng_rows);
                 let summaries = s.chunks_exact(self.pair.stat_len()).map(|s| (self.summary)(s));
                 rows.iter_mut().zip(summaries).for_each(|(row, summary)| row.push(summary));
