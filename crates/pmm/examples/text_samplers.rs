@@ -7,8 +7,8 @@ mod common;
 
 use common::{bigram_law, bigram_shares, english};
 use pmm::{
-    Filter, Grid, LogLinear, MarkovChain, Order, Prompt, Streams, TextSamples, events, parallel, steps,
-    total_variation,
+    Filter, Grid, LogLinear, MarkovChain, Order, Parallel, Prompt, Streams, TextSamples, events, parallel,
+    steps, total_variation,
 };
 
 const LENGTH: usize = 256;
@@ -32,27 +32,21 @@ fn main() -> Result<()> {
     let (prompt, filter, streams) = (|| Prompt::empty(0, ROWS, LENGTH), Filter::default(), Streams::new(1));
     let drawn = TextSamples { tokens: chain.sample(&Streams::new(7), 0, ROWS), calls: vec![LENGTH; ROWS] };
     println!("- exact draws: {}", score(&chain, &exact, &drawn, LENGTH));
-    let simulated = events(&chain, &LogLinear, prompt(), filter, &streams)?;
+    let simulated = events(&chain, &LogLinear, prompt(), filter, &streams, &mut ())?;
     println!("- event simulation, {LENGTH} calls: {}\n", score(&chain, &exact, &simulated, LENGTH));
 
     println!(
         "| calls | fixed steps | parallel, random order | parallel, confidence order |\n|---|---|---|---|"
     );
     for calls in CALLS {
+        let asked = calls.try_into()?;
+        let plan = |order| Parallel { calls: asked, order };
         let cell = |found: TextSamples| score(&chain, &exact, &found, calls);
         println!(
             "| {calls} | {} | {} | {} |",
-            cell(steps(&chain, &LogLinear, &Grid::uniform(calls)?, prompt(), filter, &streams)?),
-            cell(parallel(&chain, &LogLinear, calls.try_into()?, Order::Random, prompt(), filter, &streams)?),
-            cell(parallel(
-                &chain,
-                &LogLinear,
-                calls.try_into()?,
-                Order::Confidence,
-                prompt(),
-                filter,
-                &streams
-            )?),
+            cell(steps(&chain, &LogLinear, &Grid::uniform(calls)?, prompt(), filter, &streams, &mut ())?),
+            cell(parallel(&chain, &LogLinear, plan(Order::Random), prompt(), filter, &streams, &mut ())?),
+            cell(parallel(&chain, &LogLinear, plan(Order::Confidence), prompt(), filter, &streams, &mut ())?),
         );
     }
     Ok(())

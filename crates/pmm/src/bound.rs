@@ -90,7 +90,7 @@ pub enum Times<'a> {
 }
 
 /// The bound for rows x, which are checked first; a mixture counts by its mean. Coordinates that `states` (usually [`States::prior`]) already observes are conditioned on: the bound is then
-/// that of the others given them.
+/// that of the others given them. Missing cells ([`States::hide`]) have no weight in the objective.
 ///
 /// Where x̂ is the exact posterior mean and the pair's increments are linear in x (Normal, Poisson, Categorical), the
 /// continuous bound is attained: it equals the entropy in the mean. For Gamma it exceeds it by what plugging in the mean
@@ -163,7 +163,9 @@ fn add_divergence(
         let divergences = with_pair!(&block.pair, pair => {
             divergences(pair, drawn.stat(index), &x.blocks()[index], &estimates.blocks[index])
         });
-        for (i, d) in divergences.iter().enumerate().filter(|(i, _)| drawn.clock(index)[*i] < f64::INFINITY) {
+        let held = drawn.block(index);
+        let counts = |i: usize| held.clock[i] < f64::INFINITY && !held.is_missing(i);
+        for (i, d) in divergences.iter().enumerate().filter(|(i, _)| counts(*i)) {
             let (row, c) = (i / block.width, i % block.width);
             // 0 · ∞ is 0: nothing is left to learn, however fast the clock.
             if *d != 0.0 {

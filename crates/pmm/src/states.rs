@@ -42,6 +42,15 @@ pub(crate) struct BlockStates {
     pub(crate) clock: Vec<f64>,
     /// `[rows, width, stat_len]`.
     pub(crate) stat: Store,
+    /// Cells that are missing in the data, `[rows, width]`; empty where none is.
+    missing: Vec<bool>,
+}
+
+impl BlockStates {
+    /// Whether a cell is missing, by its place in the buffers.
+    pub(crate) fn is_missing(&self, index: usize) -> bool {
+        self.missing.get(index).copied().unwrap_or(false)
+    }
 }
 
 impl States {
@@ -49,7 +58,7 @@ impl States {
     pub fn prior(space: &Space, first_row: u64, rows: usize) -> Self {
         let blocks = space.blocks().iter().map(|block| {
             let stat = with_pair!(&block.pair, pair => prior_stat(pair, rows * block.width));
-            BlockStates { clock: vec![0.0; rows * block.width], stat }
+            BlockStates { clock: vec![0.0; rows * block.width], stat, missing: Vec::new() }
         });
         Self { space: space.clone(), first_row, rows, blocks: blocks.collect() }
     }
@@ -74,13 +83,16 @@ impl States {
     pub fn stat(&self, block: usize) -> &Store {
         &self.blocks[block].stat
     }
+    pub(crate) fn block(&self, block: usize) -> &BlockStates {
+        &self.blocks[block]
+    }
     pub(crate) fn block_mut(&mut self, block: usize) -> &mut BlockStates {
         &mut self.blocks[block]
     }
 
     /// The posterior means of a block, `[rows, width, mean_len]`.
     pub fn means(&self, block: usize) -> Vec<f32> {
-        let BlockStates { clock, stat } = &self.blocks[block];
+        let BlockStates { clock, stat, .. } = &self.blocks[block];
         with_pair!(&self.space.blocks()[block].pair, pair => means(pair, clock, stat))
     }
 
@@ -96,6 +108,16 @@ impl States {
             with_pair!(&block.pair, pair => observe(pair, index, block.width, x, states, chosen))?;
         }
         Ok(())
+    }
+
+    /// Marks chosen cells as missing in the data: [`States::draw`] leaves their clock at 0, and a bound gives them no weight. x
+    /// holds any value of the support there. Samplers treat them as unknown, that is, fill them.
+    pub fn hide(&mut self, chosen: impl Fn(usize, usize, usize) -> bool) {
+        let space = self.space.clone();
+        for (index, (block, states)) in space.blocks().iter().zip(&mut self.blocks).enumerate() {
+            let missing = |i: usize| chosen(i / block.width, index, i % block.width);
+            states.missing = (0..states.clock.len()).map(missing).collect();
+        }
     }
 
     /// Draws the state of every coordinate that is not observed straight from x, at the time of its row. x must have passed
@@ -114,9 +136,13 @@ impl States {
             let block = &self.space.blocks()[index];
             let places: Vec<f64> = (0..block.width).map(|c| block.place(c)).collect();
             let (rows, first_row) = (self.rows, self.first_row);
+            let missing = &states.missing;
             states.clock.par_chunks_mut(block.width).enumerate().for_each(|(row, clock)| {
-                for (a, &place) in clock.iter_mut().zip(&places).filter(|(a, _)| **a < f64::INFINITY) {
-                    *a = block.clock.information(times[row], place);
+                let unknown =
+                    clock.iter_mut().zip(&places).enumerate().filter(|(_, (a, _))| **a < f64::INFINITY);
+                for (c, (a, &place)) in unknown {
+                    let hidden = missing.get(row * places.len() + c).copied().unwrap_or(false);
+                    *a = if hidden { 0.0 } else { block.clock.information(times[row], place) };
                 }
             });
             let stream =

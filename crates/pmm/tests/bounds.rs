@@ -101,6 +101,25 @@ fn gamma_with_the_mean_exceeds_the_entropy_as_predicted() {
     assert!((excess.mean - predicted.mean).abs() < 5.0 * error, "{excess:?} against {predicted:?}");
 }
 
+/// With one coordinate missing everywhere, the objective is the other's entropy, and its clock never moves.
+#[test]
+fn missing_cells_have_no_weight() {
+    for pair in ["normal", "poisson", "masked"] {
+        let (target, streams) = (plane(pair, Head::Mean), Streams::new(6));
+        let x = target.rows(&target.choose(&streams, 0, ROWS));
+        let mut states = States::prior(target.space(), 0, ROWS);
+        states.hide(|_, _, coordinate| coordinate == 1);
+        let found =
+            bound(&target, &target, &states, &x, Times::Continuous { draws: draws(16) }, &streams).unwrap();
+        // The first value is .5, 2 or 6 with weights .4, .2, .4.
+        let entropy = -(2.0 * 0.4 * 0.4f64.ln() + 0.2 * 0.2f64.ln());
+        let off = found.objective.mean - entropy;
+        assert!(off.abs() < 5.0 * found.objective.standard_error, "{pair}: {off} {:?}", found.objective);
+        states.draw(&x, &vec![0.9; ROWS], &streams, 0).unwrap();
+        assert!(states.clock(0).chunks(2).all(|a| a[0] > 100.0 && a[1] == 0.0));
+    }
+}
+
 /// Rows off the support are refused before anything is scored.
 #[test]
 fn bad_rows_have_no_bound() {

@@ -7,8 +7,9 @@ use std::num::NonZeroUsize;
 
 use common::{assert_law, bigram_law, bigram_shares, english};
 use pmm::{
-    Filter, Grid, LogLinear, MASK, MarkovChain, Order, Place, Prompt, SemiAutoregressive, Staircase, Streams,
-    TextError, TextSamples, Texts, TokenDenoiser, events, parallel, steps, total_variation,
+    Filter, Grid, LogLinear, MASK, MarkovChain, Order, Parallel, Place, Prompt, SemiAutoregressive,
+    Staircase, Streams, TextError, TextSamples, Texts, TokenDenoiser, events, parallel, steps,
+    total_variation,
 };
 use proptest::prelude::*;
 
@@ -36,8 +37,8 @@ fn exact_law(chain: &MarkovChain, fits: impl Fn(&[u32]) -> bool) -> Vec<f64> {
 
 const ROWS: usize = 20_000;
 
-fn calls_of(calls: usize) -> NonZeroUsize {
-    NonZeroUsize::new(calls).unwrap()
+fn plan(calls: usize, order: Order) -> Parallel {
+    Parallel { calls: NonZeroUsize::new(calls).unwrap(), order }
 }
 
 #[test]
@@ -46,7 +47,8 @@ fn events_have_the_exact_law_for_every_clock() {
     let exact = exact_law(&chain, |_| true);
     let clocks: [&dyn pmm::Clock; 3] = [&LogLinear, &Staircase::default(), &SemiAutoregressive::default()];
     for clock in clocks {
-        let found = events(&chain, clock, Prompt::empty(0, ROWS, 4), Filter::default(), &streams).unwrap();
+        let found =
+            events(&chain, clock, Prompt::empty(0, ROWS, 4), Filter::default(), &streams, &mut ()).unwrap();
         assert_law(&format!("{clock:?}"), &text_law(&found.tokens), &exact, ROWS);
         assert!(found.calls.iter().all(|calls| *calls == 4));
     }
@@ -60,11 +62,11 @@ fn one_position_per_call_is_exact_in_either_order() {
         let found = parallel(
             &chain,
             &LogLinear,
-            calls_of(4),
-            order,
+            plan(4, order),
             Prompt::empty(0, ROWS, 4),
             Filter::default(),
             &streams,
+            &mut (),
         )
         .unwrap();
         assert_law(&format!("{order:?}"), &text_law(&found.tokens), &exact, ROWS);
@@ -77,7 +79,8 @@ fn fixed_steps_become_exact_and_skip_idle_calls() {
     let (chain, streams) = (small(), Streams::new(3));
     let run = |n: usize| {
         let grid = Grid::uniform(n).unwrap();
-        steps(&chain, &LogLinear, &grid, Prompt::empty(0, ROWS, 4), Filter::default(), &streams).unwrap()
+        steps(&chain, &LogLinear, &grid, Prompt::empty(0, ROWS, 4), Filter::default(), &streams, &mut ())
+            .unwrap()
     };
     let found = run(1000);
     assert_law("steps", &text_law(&found.tokens), &exact_law(&chain, |_| true), ROWS);
@@ -94,9 +97,10 @@ fn given_positions_stay_and_the_rest_is_conditional() {
     let grid = Grid::uniform(1000).unwrap();
     let filter = Filter::default();
     let runs = [
-        events(&chain, &LogLinear, prompt(), filter, &streams).unwrap(),
-        steps(&chain, &LogLinear, &grid, prompt(), filter, &streams).unwrap(),
-        parallel(&chain, &LogLinear, calls_of(2), Order::Confidence, prompt(), filter, &streams).unwrap(),
+        events(&chain, &LogLinear, prompt(), filter, &streams, &mut ()).unwrap(),
+        steps(&chain, &LogLinear, &grid, prompt(), filter, &streams, &mut ()).unwrap(),
+        parallel(&chain, &LogLinear, plan(2, Order::Confidence), prompt(), filter, &streams, &mut ())
+            .unwrap(),
     ];
     for (index, found) in runs.iter().enumerate() {
         assert!(found.tokens.chunks_exact(4).all(|text| text[1] == 2 && text[3] == 0));
@@ -116,12 +120,12 @@ fn events_reproduce_the_bigrams_of_real_text() {
     let distance = |tokens: &[u32]| total_variation(&bigram_shares(tokens, length), &exact);
     let noise = (10..14).map(|seed| distance(&chain.sample(&Streams::new(seed), 0, rows))).sum::<f64>() / 4.0;
     let (prompt, streams) = (|| Prompt::empty(0, rows, length), Streams::new(5));
-    let found = events(&chain, &LogLinear, prompt(), Filter::default(), &streams).unwrap();
+    let found = events(&chain, &LogLinear, prompt(), Filter::default(), &streams, &mut ()).unwrap();
     assert!(found.calls.iter().all(|calls| *calls == length));
     assert!(distance(&found.tokens) < 1.3 * noise, "{} against {noise}", distance(&found.tokens));
     // A control that can fail: 32 positions per call are visibly worse.
     let rough =
-        parallel(&chain, &LogLinear, calls_of(8), Order::Random, prompt(), Filter::default(), &streams)
+        parallel(&chain, &LogLinear, plan(8, Order::Random), prompt(), Filter::default(), &streams, &mut ())
             .unwrap();
     assert!(distance(&rough.tokens) > 1.5 * noise, "{} against {noise}", distance(&rough.tokens));
 }
@@ -134,10 +138,12 @@ fn results_do_not_depend_on_batches() {
     let run = |first: u64, rows: usize| -> [TextSamples; 4] {
         let (prompt, streams) = (|| Prompt::empty(first, rows, 16), Streams::new(8));
         [
-            events(&chain, &Staircase::default(), prompt(), filter, &streams).unwrap(),
-            steps(&chain, &LogLinear, &grid, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, &LogLinear, calls_of(5), Order::Random, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, &LogLinear, calls_of(5), Order::Confidence, prompt(), filter, &streams).unwrap(),
+            events(&chain, &Staircase::default(), prompt(), filter, &streams, &mut ()).unwrap(),
+            steps(&chain, &LogLinear, &grid, prompt(), filter, &streams, &mut ()).unwrap(),
+            parallel(&chain, &LogLinear, plan(5, Order::Random), prompt(), filter, &streams, &mut ())
+                .unwrap(),
+            parallel(&chain, &LogLinear, plan(5, Order::Confidence), prompt(), filter, &streams, &mut ())
+                .unwrap(),
         ]
     };
     let whole = run(0, 50);
@@ -148,11 +154,24 @@ fn results_do_not_depend_on_batches() {
     }
 }
 
+/// An observer sees one more character after every call, and the rest still masked.
+#[test]
+fn an_observer_sees_texts_come_out_of_the_masks() {
+    let chain = small();
+    let mut masks = Vec::new();
+    let mut watch =
+        |_: usize, texts: &Texts<'_>| masks.push(texts.tokens.iter().filter(|t| **t == MASK).count());
+    events(&chain, &LogLinear, Prompt::empty(0, 1, 4), Filter::default(), &Streams::new(1), &mut watch)
+        .unwrap();
+    assert_eq!(masks, [3, 2, 1, 0]);
+}
+
 #[test]
 fn seeded_texts_are_stable() {
     let chain = english(24);
     let found =
-        events(&chain, &LogLinear, Prompt::empty(0, 1, 24), Filter::default(), &Streams::new(0)).unwrap();
+        events(&chain, &LogLinear, Prompt::empty(0, 1, 24), Filter::default(), &Streams::new(0), &mut ())
+            .unwrap();
     let text: String =
         found.tokens.iter().map(|&t| if t == 0 { ' ' } else { (b'a' + t as u8 - 1) as char }).collect();
     assert_eq!(text, "a ap twoequar is ity bet");
@@ -164,15 +183,17 @@ fn temperature_zero_takes_the_likeliest() {
     let cold = Filter::new(0.0, None, None).unwrap();
     let prompt = Prompt { first_row: 0, tokens: vec![1, MASK, MASK, MASK] };
     let found =
-        parallel(&chain, &LogLinear, calls_of(3), Order::Confidence, prompt, cold, &Streams::new(9)).unwrap();
+        parallel(&chain, &LogLinear, plan(3, Order::Confidence), prompt, cold, &Streams::new(9), &mut ())
+            .unwrap();
     assert_eq!(found.tokens[..2], [1, 2]);
 }
 
 #[test]
 fn bad_prompts_filters_and_logits_are_refused() {
     let (chain, streams, filter) = (small(), Streams::new(0), Filter::default());
-    let run =
-        |tokens: Vec<u32>| events(&chain, &LogLinear, Prompt { first_row: 0, tokens }, filter, &streams);
+    let run = |tokens: Vec<u32>| {
+        events(&chain, &LogLinear, Prompt { first_row: 0, tokens }, filter, &streams, &mut ())
+    };
     assert_eq!(run(vec![0; 5]).unwrap_err(), TextError::Length { length: 4, tokens: 5 });
     let error = run(vec![0, 0, 0, 0, 0, 3, 0, 0]).unwrap_err().to_string();
     assert_eq!(error, "row 1, position 1: a token must be below the vocabulary size 3, got 3");
@@ -198,7 +219,8 @@ fn bad_prompts_filters_and_logits_are_refused() {
         }
     }
     for value in [f32::NAN, f32::NEG_INFINITY, f32::INFINITY] {
-        let error = events(&Broken(value), &LogLinear, Prompt::empty(0, 1, 4), filter, &streams).unwrap_err();
+        let error = events(&Broken(value), &LogLinear, Prompt::empty(0, 1, 4), filter, &streams, &mut ())
+            .unwrap_err();
         assert!(matches!(error, TextError::Logits { row: 0, .. }), "{error}");
     }
 }
@@ -217,10 +239,10 @@ proptest! {
         let grid = Grid::uniform(n).unwrap();
         let semi = SemiAutoregressive::default();
         for found in [
-            events(&chain, &semi, prompt(), filter, &streams).unwrap(),
-            steps(&chain, &semi, &grid, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, &LogLinear, calls_of(n), Order::Random, prompt(), filter, &streams).unwrap(),
-            parallel(&chain, &LogLinear, calls_of(n), Order::Confidence, prompt(), filter, &streams).unwrap(),
+            events(&chain, &semi, prompt(), filter, &streams, &mut ()).unwrap(),
+            steps(&chain, &semi, &grid, prompt(), filter, &streams, &mut ()).unwrap(),
+            parallel(&chain, &LogLinear, plan(n, Order::Random), prompt(), filter, &streams, &mut ()).unwrap(),
+            parallel(&chain, &LogLinear, plan(n, Order::Confidence), prompt(), filter, &streams, &mut ()).unwrap(),
         ] {
             prop_assert!(found.tokens.iter().all(|&t| t < 3));
             prop_assert!(found.tokens.iter().zip(&tokens).all(|(f, g)| *g == MASK || f == g));

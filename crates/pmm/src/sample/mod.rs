@@ -20,15 +20,31 @@ pub use online::{Finish, online};
 pub(crate) use prompt::count_texts;
 pub use prompt::{Prompt, TextError, TextSamples};
 pub(crate) use run::ask_logits;
-pub use text::{Order, events, parallel, steps};
+pub use text::{Order, Parallel, events, parallel, steps};
 
-use crate::denoise::Estimates;
+use crate::denoise::{Estimates, Texts};
 use crate::states::States;
 
 /// Sees every state on the way; `()` looks away.
 pub trait Observer {
     /// Called after the denoiser's answer at step `step`, before the states move on, and once more at the end.
     fn observe(&mut self, step: usize, states: &States, estimates: &Estimates);
+}
+
+/// Sees texts come out of the masks; `()` looks away.
+pub trait TextObserver {
+    /// Called after every call of the denoiser, with the texts as they are then.
+    fn observe(&mut self, step: usize, texts: &Texts<'_>);
+}
+
+impl TextObserver for () {
+    fn observe(&mut self, _: usize, _: &Texts<'_>) {}
+}
+
+impl<F: FnMut(usize, &Texts<'_>)> TextObserver for F {
+    fn observe(&mut self, step: usize, texts: &Texts<'_>) {
+        self(step, texts);
+    }
 }
 
 impl Observer for () {

@@ -104,7 +104,7 @@ pub(super) fn advance(
     for (index, (block, estimate)) in space.blocks().iter().zip(&estimates.blocks).enumerate() {
         let targets: Vec<f64> = (0..block.width).map(|c| to(block, c)).collect();
         let stream = |row: usize| streams.block_stream(purpose, index as u32, step, first_row + row as u64);
-        let BlockStates { clock, stat } = states.block_mut(index);
+        let BlockStates { clock, stat, .. } = states.block_mut(index);
         with_pair!(&block.pair, pair => {
             advance_block(pair, estimate, &targets, clock, typed_stat(pair, stat), stream);
         });

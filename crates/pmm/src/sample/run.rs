@@ -1,5 +1,6 @@
 //! Texts on their way out of the masks: whom to ask, what to draw.
 
+use super::TextObserver;
 use super::filter::Filter;
 use super::prompt::{Prompt, TextError, TextSamples, count_texts};
 use crate::clock::Clock;
@@ -80,17 +81,29 @@ impl<'a> Run<'a> {
     }
 
     /// Asks about the wanted places and draws their tokens.
-    pub(super) fn reveal(&mut self, wanted: &[Place], step: u64, streams: &Streams) -> Result<(), TextError> {
+    pub(super) fn reveal(
+        &mut self,
+        wanted: &[Place],
+        step: usize,
+        streams: &Streams,
+        observer: &mut dyn TextObserver,
+    ) -> Result<(), TextError> {
         if wanted.is_empty() {
             return Ok(());
         }
         self.ask(wanted)?;
-        self.draw_from_cache(wanted, step, streams);
+        self.draw_from_cache(wanted, step, streams, observer);
         Ok(())
     }
 
     /// Draws the tokens of these places, in the order of the last call, from its logits.
-    pub(super) fn draw_from_cache(&mut self, wanted: &[Place], step: u64, streams: &Streams) {
+    pub(super) fn draw_from_cache(
+        &mut self,
+        wanted: &[Place],
+        step: usize,
+        streams: &Streams,
+        observer: &mut dyn TextObserver,
+    ) {
         let (length, classes) = (self.denoiser.length(), self.denoiser.classes());
         let mut rng = None;
         let mut next = wanted.iter().peekable();
@@ -100,13 +113,14 @@ impl<'a> Run<'a> {
             }
             let row = place.row;
             if rng.as_ref().is_none_or(|(of, _)| *of != row) {
-                rng = Some((row, streams.stream(Purpose::ADVANCE, step, self.first_row + row as u64)));
+                rng = Some((row, streams.stream(Purpose::ADVANCE, step as u64, self.first_row + row as u64)));
             }
             self.filter.law(&self.logits[index * classes..][..classes], &mut self.law);
             if let Some((_, rng)) = &mut rng {
                 self.tokens[row * length + place.position] = draw::categorical(&self.law, rng) as u32;
             }
         }
+        observer.observe(step, &Texts { tokens: &self.tokens, times: &self.times });
     }
 
     /// So many masked positions of every row, chosen at random.

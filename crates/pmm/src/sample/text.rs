@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use super::TextObserver;
 use super::filter::Filter;
 use super::prompt::{Prompt, TextError, TextSamples};
 use super::run::Run;
@@ -20,6 +21,15 @@ pub enum Order {
     Confidence,
 }
 
+/// How [`parallel`] decodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parallel {
+    /// The number of calls.
+    pub calls: NonZeroUsize,
+    /// Which positions come first.
+    pub order: Order,
+}
+
 /// Exact event simulation: every masked position has its own time of revelation, drawn from the clock; positions are
 /// revealed in that order, each with one call that sees all before it. A text with m masks takes m calls, none wasted.
 /// Positions whose time lies after t = 1 follow in the same order, still one by one.
@@ -31,6 +41,7 @@ pub fn events(
     prompt: Prompt,
     filter: Filter,
     streams: &Streams,
+    observer: &mut dyn TextObserver,
 ) -> Result<TextSamples, TextError> {
     let length = denoiser.length();
     let mut run = Run::new(denoiser, prompt, filter)?;
@@ -44,7 +55,7 @@ pub fn events(
                 wanted.push(Place { row, position });
             }
         }
-        run.reveal(&wanted, event as u64, streams)?;
+        run.reveal(&wanted, event, streams, observer)?;
     }
     Ok(run.finish())
 }
@@ -61,6 +72,7 @@ pub fn steps(
     prompt: Prompt,
     filter: Filter,
     streams: &Streams,
+    observer: &mut dyn TextObserver,
 ) -> Result<TextSamples, TextError> {
     let length = denoiser.length();
     let mut run = Run::new(denoiser, prompt, filter)?;
@@ -79,38 +91,38 @@ pub fn steps(
             let masked = run.masked(row).filter(|&c| draw::bernoulli(reveal[c], &mut rng) || last);
             wanted.extend(masked.map(|position| Place { row, position }));
         }
-        run.reveal(&wanted, step as u64, streams)?;
+        run.reveal(&wanted, step, streams, observer)?;
     }
     Ok(run.finish())
 }
 
-/// Several positions per call, **approximate**: a text with m masks is completed in at most `calls` calls, the positions of
+/// Several positions per call, **approximate**: a text with m masks is completed in so many calls at most, the positions of
 /// one call drawn independently of each other. With as many calls as masks it is exact for either order, since the choice
 /// of the next position looks only at what is already revealed.
 pub fn parallel(
     denoiser: &dyn TokenDenoiser,
     clock: &dyn Clock,
-    calls: NonZeroUsize,
-    order: Order,
+    plan: Parallel,
     prompt: Prompt,
     filter: Filter,
     streams: &Streams,
+    observer: &mut dyn TextObserver,
 ) -> Result<TextSamples, TextError> {
     let mut run = Run::new(denoiser, prompt, filter)?;
-    let calls = calls.get();
+    let calls = plan.calls.get();
     let masks: Vec<usize> = (0..run.rows()).map(|row| run.masked(row).count()).collect();
     for call in 0..calls {
         // After call k of n, the share (k + 1)/n of the masks is gone; the denoiser is told when that is so on average.
         let quota = |row: usize| masks[row] * (call + 1) / calls - masks[row] * call / calls;
         run.times.fill(clock.time(-(-(call as f64) / calls as f64).ln_1p(), 0.5).clamp(0.0, 1.0));
-        match order {
+        match plan.order {
             Order::Random => {
                 let wanted = run.random_places(quota, call as u64, streams);
-                run.reveal(&wanted, call as u64, streams)?;
+                run.reveal(&wanted, call, streams, observer)?;
             }
             Order::Confidence => {
                 let wanted = run.confident_places(quota)?;
-                run.draw_from_cache(&wanted, call as u64, streams);
+                run.draw_from_cache(&wanted, call, streams, observer);
             }
         }
     }
