@@ -37,6 +37,10 @@
 //!
 //! Randomness always comes from [`Streams`], keyed by (seed, purpose, step, row): results do not depend on threads or batches.
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod bound;
 mod clock;
 mod denoise;

@@ -10,7 +10,7 @@ use crate::rng::Stream;
 ///
 /// Events arrive at rate x, which is linear in x, so the posterior mean is all that a small step needs. The paper's
 /// main text adds α·y to the pseudo-sum where its appendix (and conjugacy) has y; this is the latter. Data are counts
-/// unless [`Poisson::intensities`] allows any x ≥ 0. A value of 0 is fine: it never makes an event.
+/// (whole numbers, which f32 holds exactly to 2²⁴) unless [`Poisson::intensities`] allows any x ≥ 0. A value of 0 is fine: it never makes an event.
 ///
 /// ```
 /// use pmm::{Pair, Poisson};
