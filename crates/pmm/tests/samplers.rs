@@ -245,6 +245,22 @@ fn results_depend_neither_on_batches_nor_on_threads() {
     }
 }
 
+/// The same for states drawn straight from x.
+#[test]
+fn drawn_states_do_not_depend_on_batches() {
+    let target = mixed();
+    let draw = |first: u64, rows: usize| {
+        let x = target.rows(&vec![3; rows]);
+        let mut states = States::prior(target.space(), first, rows);
+        states.draw(&x, &vec![0.4; rows], &Streams::new(14), 5).unwrap();
+        (0..5).map(|block| states.means(block)).collect::<Vec<_>>()
+    };
+    let (whole, head, tail) = (draw(0, 50), draw(0, 13), draw(13, 37));
+    for block in 0..5 {
+        assert_eq!(whole[block], [&head[block][..], &tail[block][..]].concat());
+    }
+}
+
 /// A seeded run of each kind: a change here changes what users get for a seed.
 #[test]
 fn seeded_samples_are_stable() {
