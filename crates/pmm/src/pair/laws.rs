@@ -308,31 +308,30 @@ fn masked() {
     Case { pair, x: vec![50_256], y: vec![7], log_density, summary: |s| f64::from(s[0]) }.run();
 }
 
-/// The walk along the marks gives independent Poisson counts: each class by itself, 6 standard errors (2e-9) on mean and
-/// variance, with pieces both shorter and longer than the switch to single draws.
+/// Marks give independent Poisson counts: each class and all together, 6 standard errors (2e-9) on mean and variance, for few marks,
+/// for a walk along them, and for pieces so long that they take single draws.
 #[test]
 fn marks_are_independent_poisson_counts() {
     let pair = Categorical::new(4, 1.0).unwrap().simplex();
     let x = [0.05f32, 0.2, 0.7, 0.05];
-    let (n, a) = (100_000, 40.0);
-    let mut rng = rng(40);
-    let mut counts = vec![Vec::new(); 5];
-    for _ in 0..n {
-        let mut s = [0.0; 4];
-        pair.draw(&x, a, &mut s, &mut rng);
-        (0..4).for_each(|v| counts[v].push(s[v]));
-        counts[4].push(s.iter().sum());
-    }
-    let means = [2.0, 8.0, 28.0, 2.0, 40.0];
-    for (counts, mean) in counts.iter().zip(means) {
-        let estimate = MonteCarlo::of(counts);
-        let variance = estimate.standard_error.powi(2) * n as f64;
-        assert!((estimate.mean - mean).abs() < 6.0 * estimate.standard_error);
-        // Var of the sample variance of a Poisson count: (μ + 2μ²)/n.
-        assert!(
-            (variance - mean).abs() < 6.0 * ((mean + 2.0 * mean * mean) / n as f64).sqrt(),
-            "{mean}: {variance}"
-        );
+    let n = 200_000;
+    for (row, a) in [(40, 3.0), (41, 9.0), (42, 40.0)] {
+        let mut rng = rng(row);
+        let mut counts = vec![Vec::new(); 5];
+        for _ in 0..n {
+            let mut s = [0.0; 4];
+            pair.advance(&mut s, a, &x, &mut rng);
+            (0..4).for_each(|v| counts[v].push(s[v]));
+            counts[4].push(s.iter().sum());
+        }
+        for (counts, share) in counts.iter().zip(x.iter().chain(&[1.0])) {
+            let (estimate, mean) = (MonteCarlo::of(counts), a * f64::from(*share));
+            let variance = estimate.standard_error.powi(2) * n as f64;
+            assert!((estimate.mean - mean).abs() < 6.0 * estimate.standard_error, "{mean}: {estimate:?}");
+            // Var of the sample variance of a Poisson count: (μ + 2μ²)/n.
+            let spread = ((mean + 2.0 * mean * mean) / n as f64).sqrt();
+            assert!((variance - mean).abs() < 6.0 * spread, "{mean}: {variance}");
+        }
     }
 }
 
