@@ -3,19 +3,15 @@
 
 mod common;
 
-use common::{assert_law, clock, mixed, plane};
+use common::{assert_law, clock, log_grid, mixed, plane};
 use pmm::{
     AnyPair, Block, Categorical, Churn, Denoiser, Estimate, Estimates, Finish, FiniteTarget, Gamma, Grid,
-    Head, LogLinear, Mixture, Normal, Poisson, SemiAutoregressive, Solver, Space, SpaceError, Staircase,
-    States, Store, Streams, Values, leap, ode, online, total_variation,
+    Head, LogLinear, Normal, Poisson, SemiAutoregressive, Solver, Space, SpaceError, Staircase, States,
+    Store, Streams, Values, leap, ode, online, total_variation,
 };
 use proptest::prelude::*;
 
 const ROWS: usize = 10_000;
-
-fn log_grid(steps: usize) -> Grid {
-    Grid::log_information(&clock(), 1e-3, steps).unwrap()
-}
 
 fn run_online(target: &FiniteTarget, steps: usize) -> Vec<f64> {
     let states = States::prior(target.space(), 0, ROWS);
@@ -139,63 +135,6 @@ fn midpoint_leaps_need_few_calls() {
     assert_law("leap", &fine, target.weights(), ROWS);
 }
 
-/// p(second coordinate | first) for every pair, by a clock of ∞ on the first: at (6, ·) the weights are .1 : .3.
-#[test]
-fn conditioning_gives_the_exact_conditional() {
-    for (pair, head) in [
-        ("normal", Head::Mean),
-        ("poisson", Head::Mean),
-        ("categorical", Head::Mean),
-        ("masked", Head::Mean),
-        ("gamma", Head::Marginal),
-    ] {
-        let target = plane(pair, head);
-        let given = target.rows(&vec![2; ROWS]);
-        let mut states = States::prior(target.space(), 0, ROWS);
-        states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
-        let x =
-            online(&target, states, &log_grid(1000), &Streams::new(5), Finish::Estimate, &mut ()).unwrap();
-        assert_law(pair, &target.law_of(&x).unwrap(), &[0.0, 0.0, 0.25, 0.75], ROWS);
-    }
-}
-
-/// In the mixed block, every coordinate in turn given all others, and the others given it.
-#[test]
-fn conditioning_in_the_mixed_block() {
-    let (target, rows) = (mixed(), 5000);
-    let given = target.rows(&vec![3; rows]);
-    for kept in 0..5 {
-        for alone in [true, false] {
-            let mut states = States::prior(target.space(), 0, rows);
-            states.observe(&given, |_, block, _| (block == kept) == alone).unwrap();
-            let exact = target.posterior(&states)[..5].to_vec();
-            let x =
-                online(&target, states, &log_grid(400), &Streams::new(6), Finish::Estimate, &mut ()).unwrap();
-            assert_law(&format!("block {kept}, observed {alone}"), &target.law_of(&x).unwrap(), &exact, rows);
-        }
-    }
-}
-
-#[test]
-fn the_ode_and_leaps_condition_too() {
-    let target = plane("normal", Head::Mean);
-    let grid = Grid::karras(&clock(), 80.0, 7.0, 60).unwrap();
-    let given = target.rows(&vec![2; ROWS]);
-    let mut states = States::prior(target.space(), 0, ROWS);
-    states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
-    let x = ode(&target, states, &grid, &Streams::new(7), Solver::Heun, &mut ()).unwrap();
-    assert!(x.reals(0).chunks(2).all(|x| x[0] == 6.0));
-    assert_law("ode", &target.law_of(&x).unwrap(), &[0.0, 0.0, 0.25, 0.75], ROWS);
-
-    let target = plane("poisson", Head::Mean);
-    let given = target.rows(&vec![2; ROWS]);
-    let mut states = States::prior(target.space(), 0, ROWS);
-    states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
-    let x = leap(&target, states, &log_grid(200), &Streams::new(7), &mut ()).unwrap();
-    assert!(x.reals(0).chunks(2).all(|x| x[0] == 6.0));
-    assert_law("leap", &target.law_of(&x).unwrap(), &[0.0, 0.0, 0.25, 0.75], ROWS);
-}
-
 /// Cut into batches and run on one or three threads, every sampler returns the same bits.
 #[test]
 fn results_depend_neither_on_batches_nor_on_threads() {
@@ -286,84 +225,6 @@ const GOLDEN_ONLINE: &str = "[0.99770105, -0.98277855, 0.928898, -0.96908104, -0
     [0.5096296, 0.5293263, 0.49425375, 0.4946699, 0.5152506, 1.9753388]";
 const GOLDEN_ODE: &str = "[5.1598706, -6.04464, -4.244958, 5.1340084, 7.6592197, 5.1997085]";
 
-/// A denoiser that answers with one number everywhere.
-struct Constant(f32);
-
-impl Denoiser for Constant {
-    fn denoise(&self, states: &States, estimates: &mut Estimates) {
-        for (index, block) in states.space().blocks().iter().enumerate() {
-            let len = states.clock(index).len() * block.pair().mean_len();
-            estimates.blocks[index] = Estimate::Mean(vec![self.0; len]);
-        }
-    }
-}
-
-#[test]
-fn a_broken_denoiser_is_named() {
-    let run = |pair: &str, value: f32| {
-        let target = plane(pair, Head::Mean);
-        let states = States::prior(target.space(), 0, 2);
-        online(&Constant(value), states, &log_grid(3), &Streams::new(0), Finish::Estimate, &mut ())
-            .unwrap_err()
-    };
-    assert_eq!(
-        run("normal", f32::NAN).to_string(),
-        "row 0, block 0, coordinate 0: the denoiser returned NaN, not a finite number"
-    );
-    assert!(matches!(run("poisson", -1.0), SpaceError::Estimate { value: -1.0, .. }));
-    assert!(matches!(run("gamma", 0.0), SpaceError::Estimate { value: 0.0, .. }));
-    assert!(matches!(run("masked", 0.0), SpaceError::Estimate { value: 0.0, .. }));
-    assert!(matches!(run("masked", 3.0), SpaceError::Estimate { value: 9.0, .. }));
-    assert!(matches!(run("categorical", f32::INFINITY), SpaceError::Estimate { .. }));
-}
-
-/// A denoiser that answers with the given estimates.
-struct Fixed(Vec<Estimate>);
-
-impl Denoiser for Fixed {
-    fn denoise(&self, _: &States, estimates: &mut Estimates) {
-        estimates.blocks = self.0.clone();
-    }
-}
-
-#[test]
-fn an_answer_of_the_wrong_kind_is_refused() {
-    let refuses = |pair: &str, answer: Vec<Estimate>| {
-        let target = plane(pair, Head::Mean);
-        let states = States::prior(target.space(), 0, 1);
-        online(&Fixed(answer), states, &log_grid(3), &Streams::new(0), Finish::Estimate, &mut ()).is_err()
-    };
-    let mixture = || Mixture { components: 1, weight: vec![1.0; 2], mean: vec![1.0; 2], sd: vec![0.0; 2] };
-    assert!(!refuses("normal", vec![Estimate::Mixture(mixture())]));
-    assert!(refuses("normal", vec![Estimate::Vertex(vec![1.0; 2])]));
-    assert!(refuses("masked", vec![Estimate::Mixture(mixture())]));
-    assert!(refuses("masked", vec![Estimate::Vertex(vec![1.0 / 3.0; 6])]));
-    assert!(refuses("normal", vec![]));
-    assert!(refuses("normal", vec![Estimate::Mean(vec![1.0; 3])]));
-    assert!(refuses("normal", vec![Estimate::Mixture(Mixture::default())]));
-    assert!(refuses("normal", vec![Estimate::Mixture(Mixture { sd: vec![-1.0; 2], ..mixture() })]));
-}
-
-#[test]
-fn a_sampler_for_another_pair_refuses() {
-    let target = mixed();
-    let states = || States::prior(target.space(), 0, 1);
-    let grid = log_grid(3);
-    let error =
-        ode(&target, states(), &grid, &Streams::new(0), Solver::Euler, &mut ()).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the probability-flow ODE moves Normal coordinates only, but block 1 has unobserved Poisson ones"
-    );
-    let error = leap(&target, states(), &grid, &Streams::new(0), &mut ()).unwrap_err();
-    assert!(matches!(error, SpaceError::Sampler { block: 0, found: "Normal", .. }));
-    // With the rest observed, the ODE may move the real coordinate of a mixed row.
-    let mut given = states();
-    given.observe(&target.rows(&[3]), |_, block, _| block > 0).unwrap();
-    let x = ode(&target, given, &grid, &Streams::new(0), Solver::Euler, &mut ()).unwrap();
-    assert!((x.reals(0)[0] - 1.0).abs() < 1e-3);
-}
-
 #[test]
 fn an_observer_sees_the_posterior_mean_converge() {
     let target = plane("normal", Head::Mean);
@@ -375,20 +236,6 @@ fn an_observer_sees_the_posterior_mean_converge() {
     assert_eq!(path.len(), 51);
     assert_eq!(path[0], (0, 0.0));
     assert_eq!(path[50], (50, x.reals(0)[0]));
-}
-
-#[test]
-fn conditioning_values_are_checked() {
-    let target = plane("poisson", Head::Mean);
-    let given = Values::new(vec![Store::from(vec![1.5f32, 2.0])]);
-    let mut states = States::prior(target.space(), 0, 1);
-    assert!(states.observe(&given, |_, _, coordinate| coordinate == 1).is_ok());
-    let error = states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap_err().to_string();
-    assert_eq!(error, "row 0, block 0, coordinate 0: a count must be a whole number of at least 0, got 1.5");
-    assert!(states.observe(&Values::new(vec![Store::from(vec![1u32, 2])]), |_, _, _| true).is_err());
-    assert!(states.observe(&Values::new(vec![]), |_, _, _| true).is_err());
-    let error = states.draw(&given, &[0.5, 0.5], &Streams::new(0), 0).unwrap_err().to_string();
-    assert_eq!(error, "1 rows need one time each, got 2 times");
 }
 
 /// At a clock that ends at ∞, every sampler's last step settles; none returns NaN or ∞.
@@ -442,18 +289,6 @@ fn the_ode_goes_on_from_where_the_states_are() {
     let error = ode(&target, States::prior(&idle, 0, 1), &grid, &Streams::new(0), Solver::Euler, &mut ())
         .unwrap_err();
     assert!(matches!(error, SpaceError::IdleClock { coordinate: 5, .. }), "{error}");
-}
-
-/// A value that no point has selects the nearest points, and keeps what else is known.
-#[test]
-fn the_oracle_answers_off_its_points() {
-    let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0).unwrap(), 2, clock()).unwrap()]);
-    let points = Values::new(vec![Store::from(vec![0.0f32, -1.0, 0.0, 1.0, 5.0, 1.0])]);
-    let target = FiniteTarget::new(&space, points, &[0.45, 0.05, 0.5]).unwrap();
-    let mut states = States::prior(&space, 0, 1);
-    states.observe(&Values::new(vec![Store::from(vec![0.01f32, 0.0])]), |_, _, c| c == 0).unwrap();
-    let p = target.posterior(&states);
-    assert!((p[0] - 0.9).abs() < 1e-9 && p[2] == 0.0, "{p:?}");
 }
 
 fn check_output(space: &Space, x: &Values, rows: usize) -> Result<(), TestCaseError> {

@@ -7,7 +7,7 @@
 
 use pmm::TokenDenoiser;
 use pmm::{
-    Block, Categorical, Clock, Exponential, FiniteTarget, Gamma, Head, MarkovChain, Masked, MonteCarlo,
+    Block, Categorical, Clock, Exponential, FiniteTarget, Gamma, Grid, Head, MarkovChain, Masked, MonteCarlo,
     Normal, Poisson, Space, States, Store, Streams, Values,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -29,6 +29,11 @@ pub(crate) fn assert_law(what: &str, found: &[f64], expected: &[f64], n: usize) 
 
 pub(crate) fn clock() -> Exponential {
     Exponential::default()
+}
+
+/// A grid uniform in log a on that clock.
+pub(crate) fn log_grid(steps: usize) -> Grid {
+    Grid::log_information(&clock(), 1e-3, steps).unwrap()
 }
 
 /// Two coordinates that depend on each other, for one pair.
