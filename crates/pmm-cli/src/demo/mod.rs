@@ -34,21 +34,23 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
 fn compute(args: &DemoArgs, scenes: &[Scene]) -> anyhow::Result<(Vec<Figure>, Vec<Series>)> {
     let streams = Streams::new(args.seed);
     let columns = measure::columns(scenes);
-    let work = scenes.len() * 400 + columns.len() * STEPS.iter().sum::<usize>();
-    let bar = progress(work, args.quiet);
+    // Work is counted in steps of one row.
+    let rows = args.rows.get();
+    let cells = columns.len() * STEPS.iter().sum::<usize>() * rows;
+    let bar = progress(scenes.len() * pictures::WORK + cells, args.quiet);
     let mut figures = Vec::new();
     for scene in scenes {
         bar.set_message(format!("drawing {}", scene.name));
         figures.push(pictures::scene(scene, &streams)?);
-        bar.inc(400);
+        bar.inc(pictures::WORK as u64);
     }
     let mut series = Vec::new();
     for (name, target) in columns {
         bar.set_message(format!("sampling {name}"));
         let mut distance = Vec::new();
         for steps in STEPS {
-            distance.push(measure::distance(&target, steps, args.rows.get(), &streams)?);
-            bar.inc(steps as u64);
+            distance.push(measure::distance(&target, steps, rows, &streams)?);
+            bar.inc((steps * rows) as u64);
         }
         series.push(Series { name, distance });
     }
@@ -60,10 +62,11 @@ fn compute(args: &DemoArgs, scenes: &[Scene]) -> anyhow::Result<(Vec<Figure>, Ve
 fn progress(work: usize, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(work as u64), target);
-    match ProgressStyle::with_template("{bar:30} {percent:>3}%  {eta:>4} left  {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}%  {eta:>4} left  {msg}") {
+        bar.set_style(style);
     }
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    bar
 }
 
 fn write(

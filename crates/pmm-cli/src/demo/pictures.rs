@@ -11,6 +11,8 @@ const PATHS: usize = 48;
 const PATH_STEPS: usize = 400;
 /// Samples behind the shares beside the paths.
 const SHARE_ROWS: usize = 4000;
+/// What a scene costs, in steps of one row.
+pub(super) const WORK: usize = PATH_STEPS * SHARE_ROWS;
 
 /// Posterior means on their way: `[step][row][mean_len]`, and the point where each row ends.
 struct Paths {
