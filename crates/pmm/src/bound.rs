@@ -3,7 +3,7 @@
 //! −log p(x) ≤ E ∫₀¹ f(t) D(x, x̂(state at t)) dt + E[−log p(x | state at t = 1)], in nats. The integral is over a time
 //! stratified within each row, so that rows stay independent and the standard error over rows is the right one. (With the
 //! log-linear clock of tokens f·D has a second moment that diverges, though only logarithmically, so there the standard
-//! error is somewhat low: measured coverage of a nominal 95 % interval was 92.5 %.)
+//! error comes out somewhat low.)
 
 use std::num::NonZeroUsize;
 
