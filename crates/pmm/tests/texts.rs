@@ -164,6 +164,21 @@ fn an_observer_sees_texts_come_out_of_the_masks() {
     events(&chain, &LogLinear, Prompt::empty(0, 1, 4), Filter::default(), &Streams::new(1), &mut watch)
         .unwrap();
     assert_eq!(masks, [3, 2, 1, 0]);
+    // Asked for more calls than there are masks, it is called once per call made.
+    for order in [Order::Random, Order::Confidence] {
+        let (mut seen, prompt) = (0, Prompt::empty(0, 1, 4));
+        let mut count = |_: usize, _: &Texts<'_>| seen += 1;
+        let found = parallel(
+            &chain,
+            &LogLinear,
+            plan(9, order),
+            prompt,
+            Filter::default(),
+            &Streams::new(1),
+            &mut count,
+        );
+        assert_eq!((found.unwrap().calls[0], seen), (4, 4), "{order:?}");
+    }
 }
 
 #[test]

@@ -122,7 +122,9 @@ pub fn parallel(
             }
             Order::Confidence => {
                 let wanted = run.confident_places(quota)?;
-                run.draw_from_cache(&wanted, call, streams, observer);
+                if !wanted.is_empty() {
+                    run.draw_from_cache(&wanted, call, streams, observer);
+                }
             }
         }
     }
