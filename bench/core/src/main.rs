@@ -98,13 +98,14 @@ impl<P: Pair<Value: Wire, Stat: Wire>> Run for Case<P> {
         self.clock.copy_from_slice(&self.start.0);
         self.stat.copy_from_slice(&self.start.1);
         let stream = |row: usize| Streams::new(0).stream(Purpose::STATE, step, row as u64);
-        let targets = vec![TARGET; self.width];
         pool.install(|| {
             let start = Instant::now();
             let (pair, clock, stat) = (&self.pair, &mut self.clock, &mut self.stat);
             match &self.source {
                 Source::Data(x) => draw_block(pair, x, clock, self.width, stat, stream),
-                Source::Estimate(x_hat) => advance_block(pair, x_hat, &targets, clock, stat, stream),
+                Source::Estimate(x_hat) => {
+                    advance_block(pair, x_hat, self.width, |_, _| TARGET, clock, stat, stream)
+                }
             }
             start.elapsed().as_secs_f64()
         })

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Generative models of your data by Posterior Mean Matching.
 ///
@@ -19,7 +19,216 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(DemoArgs),
+    Fit(FitArgs),
+    Sample(SampleArgs),
+    Impute(ImputeArgs),
+    Predict(PredictArgs),
+    Eval(EvalArgs),
+    Trace(TraceArgs),
+    Info(InfoArgs),
     Completions(CompletionsArgs),
+}
+
+/// What every verb takes.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Fixes every random number, for any number of threads
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Show no progress and no notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// Where rows go.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// The format [default: by the name of the file, else csv]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Csv,
+    Tsv,
+    Parquet,
+    Arrow,
+}
+
+/// Fit a model to a table.
+///
+/// DATA is CSV, TSV (also gzipped, or with other delimiters), Parquet or Arrow; - reads standard input. Every column gets a
+/// conjugate pair by what it holds; what was chosen, and why, is printed and stored. The result is a folder NAME.pmm for the
+/// other verbs.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// The table
+    pub(crate) data: PathBuf,
+    /// The model's folder [default: DATA's name with .pmm]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// A column whose prediction matters most
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Training steps [default: by the size of the table, about a minute]
+    #[arg(long, value_name = "N", conflicts_with = "minutes")]
+    pub(crate) steps: Option<u64>,
+    /// Training time, roughly; the number of steps is set by a trial
+    #[arg(long, value_name = "M")]
+    pub(crate) minutes: Option<f64>,
+    /// Share of the rows held out to stop at the right time
+    #[arg(long, value_name = "FRACTION")]
+    pub(crate) valid: Option<f64>,
+    /// Go on with a fit that was stopped
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Replace a model that is already there
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) force: bool,
+    /// Show columns, settings, size and time, and train nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Settings, as in a model's config.toml
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Kinds and pairs of columns, as in a model's schema.json, edited
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// One setting, such as columns.age.pair=poisson, clock=gradual or net.width=128; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// With --dry-run: print as JSON
+    #[arg(long, requires = "dry_run")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Draw new rows.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// How many rows
+    #[arg(short, value_name = "N", default_value_t = 1000)]
+    pub(crate) n: usize,
+    /// Cells that are given, such as species=Adelie,island=Dream
+    #[arg(long, value_name = "COLUMN=VALUE,…")]
+    pub(crate) given: Vec<String>,
+    /// Network calls per row, for models with clock=gradual [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<NonZeroUsize>,
+    /// Let repeated values (integers, prices) take values that were never seen
+    #[arg(long)]
+    pub(crate) no_snap: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Fill the missing cells of a table.
+///
+/// Every missing cell is drawn from its law given the cells that are there; all else stays as it is.
+#[derive(Debug, Args)]
+pub(crate) struct ImputeArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// The table with gaps; - reads standard input
+    pub(crate) data: PathBuf,
+    /// Draw every gap so many times: so many completed tables, one after the other, numbered in a first column `draw`
+    #[arg(long, value_name = "K")]
+    pub(crate) draws: Option<NonZeroUsize>,
+    /// Network calls per row, for models with clock=gradual [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<NonZeroUsize>,
+    /// Let repeated values take values that were never seen
+    #[arg(long)]
+    pub(crate) no_snap: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Predict a column from the others.
+///
+/// For numbers: mean, quantiles and, if asked for, draws of the law of the target given the rest of the row. For categories:
+/// the most likely level and the probability of each.
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// Rows to predict for; - reads standard input. What it says of the target is not looked at
+    pub(crate) data: PathBuf,
+    /// The column to predict [default: the model's target]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Add so many draws from the law
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) draws: usize,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Score a model against rows it has not seen.
+///
+/// Draws as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from drawn,
+/// usefulness, privacy, prediction. Each score stands beside that of real rows. Writes report.html to the model's folder.
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// Real rows that were not used to fit
+    pub(crate) data: PathBuf,
+    /// Rows that were used to fit, as a baseline [default: the first half of DATA stands in for them]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) train: Option<PathBuf>,
+    /// The column to predict [default: the model's target, or the last column]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) target: Option<String>,
+    /// Where to write the report [default: the model's folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the scores as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Draw how cells become known: the posterior mean converging.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// Columns to draw [default: the first numeric ones]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+    /// The picture [default: trace.png in the model's folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Say what a model is, how it was trained and how big it is.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Show the method at work on targets that are known exactly: no data, no set-up.

@@ -1,10 +1,20 @@
 //! The program `pmm`: generative models of your data.
 
+mod card;
 mod cli;
+mod columns;
 mod completions;
 mod demo;
+mod dry_run;
 mod files;
+mod fit;
+mod impute;
+mod keeper;
 mod output;
+mod predict;
+mod rows;
+mod sample;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -27,6 +37,11 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Demo(args) => demo::run(&args),
+        Command::Fit(args) => fit::run(&args),
+        Command::Sample(args) => sample::run(&args),
+        Command::Impute(args) => impute::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Eval(_) | Command::Trace(_) | Command::Info(_) => anyhow::bail!("not yet"),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -1,6 +1,13 @@
 //! What the user reads: data on standard output, errors with a hint on standard error.
 
 use std::io::{ErrorKind, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pmm_data::{CellError, OverrideError, ReadError};
+use pmm_train::{Model, ModelError, TensorFileError};
 
 /// Writes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
@@ -19,12 +26,12 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[derive(Debug)]
 pub(crate) struct Advice {
     what: String,
-    hint: &'static str,
+    hint: String,
 }
 
 impl Advice {
-    pub(crate) fn new(what: String, hint: &'static str) -> Self {
-        Self { what, hint }
+    pub(crate) fn new(what: String, hint: impl Into<String>) -> Self {
+        Self { what, hint: hint.into() }
     }
 }
 
@@ -37,7 +44,68 @@ impl std::fmt::Display for Advice {
 /// What happened and why, then what to do.
 pub(crate) fn report(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
-    if let Some(advice) = error.downcast_ref::<Advice>() {
-        eprintln!("hint: {}", advice.hint);
+    if let Some(hint) = hint(error) {
+        eprintln!("hint: {hint}");
     }
+}
+
+/// The hint of an error or of what caused it.
+fn hint(error: &anyhow::Error) -> Option<String> {
+    if let Some(advice) = error.downcast_ref::<Advice>() {
+        return Some(advice.hint.clone());
+    }
+    error.chain().find_map(|cause| {
+        cause
+            .downcast_ref::<ReadError>()
+            .map(ReadError::hint)
+            .or_else(|| cause.downcast_ref::<OverrideError>().map(OverrideError::hint))
+            .or_else(|| cause.downcast_ref::<CellError>().map(CellError::hint))
+            .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))?
+    })
+}
+
+fn model_hint(error: &ModelError) -> Option<String> {
+    let hint = match error {
+        ModelError::NotAModel { .. } => "pmm fit DATA makes a model",
+        ModelError::Unfinished { .. } => "pmm fit DATA --resume goes on with it",
+        ModelError::Tensors(TensorFileError::Damaged { .. } | TensorFileError::Foreign { .. })
+        | ModelError::Schema { .. }
+        | ModelError::Config { .. } => "bring back the file as it was, or fit again",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// Reads a model.
+pub(crate) fn load(folder: &Path) -> anyhow::Result<Model> {
+    Ok(Model::load(folder)?)
+}
+
+/// Sets the number of threads for everything that follows.
+pub(crate) fn set_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
+    let threads = threads.map_or(0, NonZeroUsize::get);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")
+}
+
+/// A bar with a rate and the time left, on a terminal only.
+pub(crate) fn bar(len: u64, what: &str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(len), target(quiet));
+    let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len}  {per_sec}  {eta} left  {msg}");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.set_prefix(what.to_owned());
+    bar
+}
+
+/// Something that moves while the length of a job is not known.
+pub(crate) fn spinner(what: &str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, target(quiet));
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(std::time::Duration::from_millis(120));
+    bar
+}
+
+fn target(quiet: bool) -> ProgressDrawTarget {
+    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }

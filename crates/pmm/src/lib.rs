@@ -68,8 +68,8 @@ pub use oracle::{FiniteTarget, MarkovChain, TargetError};
 pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson};
 pub use rng::{Purpose, Stream, Streams};
 pub use sample::{
-    Churn, Filter, Finish, Observer, Order, Parallel, Prompt, Solver, TextError, TextObserver, TextSamples,
-    events, leap, ode, online, parallel, steps,
+    Churn, Filter, Finish, Group, Observer, Order, Parallel, Prompt, Solver, TextError, TextObserver,
+    TextSamples, events, leap, ode, online, parallel, reveal, steps,
 };
 pub use sde::{normal_sde, poisson_sde};
 pub use space::{AnyPair, Block, Space, Values};

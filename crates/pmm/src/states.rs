@@ -182,21 +182,22 @@ pub fn draw_block<P: Pair>(
     });
 }
 
-/// Moves every unobserved coordinate on to the clock reading `targets[c]` (`[width]`), drawing its increment from the
+/// Moves every unobserved coordinate on to the clock reading `target(row, coordinate)`, drawing its increment from the
 /// estimate; in parallel over rows like [`draw_block`].
 pub fn advance_block<P: Pair>(
     pair: &P,
     estimate: &Estimate,
-    targets: &[f64],
+    width: usize,
+    target: impl Fn(usize, usize) -> f64 + Sync,
     clock: &mut [f64],
     stat: &mut [P::Stat],
     stream: impl Fn(usize) -> Stream + Sync,
 ) {
-    let width = targets.len();
     let rows = stat.par_chunks_mut(width * pair.stat_len()).zip(clock.par_chunks_mut(width)).enumerate();
     let scratch = || (vec![0f64; width], vec![0f32; pair.mean_len()]);
     rows.with_min_len(min_rows(width)).for_each_init(scratch, |(da, point), (row, (stat, clock))| {
-        for ((da, clock), &target) in da.iter_mut().zip(clock).zip(targets) {
+        for (c, (da, clock)) in da.iter_mut().zip(clock).enumerate() {
+            let target = target(row, c);
             // A step of length 0 changes nothing.
             *da = if *clock < target { target - *clock } else { 0.0 };
             *clock = clock.max(target);

@@ -10,6 +10,8 @@ use super::scale::Frame;
 
 /// Bands are this much fainter than lines of the same opacity.
 const BAND: f64 = 0.2;
+/// Steps of opacity in a heat map.
+const SHADES: usize = 20;
 
 /// The marks of one panel that are cut off at its edge: all but points.
 pub(super) fn lines(marks: &[Mark], frame: &Frame<'_>) -> String {
@@ -42,6 +44,7 @@ fn element(mark: &Mark, frame: &Frame<'_>) -> String {
         Shape::Bars(bars) => fill(&columns(bars, frame), style, style.opacity),
         Shape::HorizontalBars(bars) => fill(&rows(bars, frame), style, style.opacity),
         Shape::Band(band) => fill(&area(band, frame), style, style.opacity * BAND),
+        Shape::Cells(cells) => shades(cells, style, frame),
     }
 }
 
@@ -175,6 +178,19 @@ fn area(band: &[(f64, f64, f64)], frame: &Frame<'_>) -> Path {
     path
 }
 
+/// Cells of a heat map, a path for each of twenty shades.
+fn shades(cells: &[(f64, f64, f64)], style: &Style, frame: &Frame<'_>) -> String {
+    let mut paths: Vec<Path> = (0..=SHADES).map(|_| Path::default()).collect();
+    for &(x, y, strength) in cells.iter().filter(|cell| drawable(cell) && cell.2 > 0.0) {
+        let path = &mut paths[(strength.min(1.0) * SHADES as f64).round() as usize];
+        let (left, right) = spaced(frame.x.within(x - 0.5), frame.x.within(x + 0.5));
+        let (lower, upper) = spaced(frame.y.within(y - 0.5), frame.y.within(y + 0.5));
+        rectangle(path, (left, lower), (right, upper));
+    }
+    let shade = |(i, path): (usize, &Path)| fill(path, style, style.opacity * i as f64 / SHADES as f64);
+    paths.iter().enumerate().skip(1).map(shade).collect()
+}
+
 fn markers(points: &[(f64, f64)], style: &Style, frame: &Frame<'_>) -> Path {
     let mut path = Path::default();
     let mut seen = HashSet::new();
@@ -239,6 +255,17 @@ mod tests {
         with_frame(false, |frame| {
             assert_eq!(rows(&[(2.0, 2.3, 5.0)], frame).data(), "M0 80h50v-3h-50z");
             assert_eq!(rows(&[(2.0, 2.3, f64::NAN), (2.0, 2.3, 0.0)], frame).data(), "");
+        });
+    }
+
+    #[test]
+    fn cells_of_equal_strength_share_a_path_and_empty_ones_are_not_drawn() {
+        with_frame(false, |frame| {
+            let cells =
+                [(1.0, 1.0, 0.5), (2.0, 1.0, 0.51), (3.0, 1.0, 7.0), (4.0, 1.0, 0.0), (5.0, 1.0, f64::NAN)];
+            let svg = shades(&cells, &Style::new(0), frame);
+            assert_eq!((svg.matches("<path").count(), svg.matches('M').count()), (2, 3), "{svg}");
+            assert!(svg.contains(r#"opacity="0.50""#));
         });
     }
 

@@ -308,6 +308,7 @@ mod tests {
             .horizontal_bars(triples, Style::new(5))
             .band(triples, Style::new(6));
         chart
+            .cells(triples, Style::new(9).label(label))
             .rule(low, Style::new(7).dashed().label(label))
             .bars(&histogram(&values, (low, high), 7), Style::new(8))
     }

@@ -27,7 +27,8 @@ pub(super) fn margins(chart: &Chart, wide: f64, high: f64) -> Margins {
     let title = if chart.title.is_empty() { 0.0 } else { 20.0 };
     let rows = legend::rows(&chart.marks, legend_room(chart, wide)) as f64;
     let top = 8.0 + title + if rows > 0.0 { rows * legend::ROW + 5.0 } else { 0.0 };
-    let (x_ticks, slanted) = x_ticks(&chart.x, x_domain(chart), wide * 0.8);
+    // A narrow panel loses more than a fifth to the labels at its left.
+    let (x_ticks, slanted) = x_ticks(&chart.x, x_domain(chart), (wide * 0.8).min(wide - 75.0).max(10.0));
     let bottom = TICK + x_labels_height(&chart.x, &x_ticks, slanted) + named(&chart.x, 18.0) + 4.0;
     let y_ticks = y_ticks(&chart.y, y_domain(chart), high - top - bottom);
     let labels = if chart.y.bare { 0.0 } else { widest(&y_ticks) + 4.0 };

@@ -92,7 +92,7 @@ fn key(mark: &Mark, (left, right): (f64, f64), y: f64) -> String {
             marker(&mut path, (middle, y), &style);
             fill(&path, &style, 1.0)
         }
-        Shape::Bars(_) | Shape::HorizontalBars(_) | Shape::Band(_) => {
+        Shape::Bars(_) | Shape::HorizontalBars(_) | Shape::Band(_) | Shape::Cells(_) => {
             path.polygon(&[(left, y - 5.0), (right, y - 5.0), (right, y + 5.0), (left, y + 5.0)]);
             let opacity = if matches!(mark.shape, Shape::Band(_)) { 0.25 } else { style.opacity };
             fill(&path, &style, opacity)

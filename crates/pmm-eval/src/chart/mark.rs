@@ -28,6 +28,8 @@ pub(super) enum Shape {
     Band(Vec<(f64, f64, f64)>),
     /// A line across the panel.
     Rule(f64),
+    /// (x, y, strength): unit squares around (x, y).
+    Cells(Vec<(f64, f64, f64)>),
 }
 
 impl Shape {
@@ -41,6 +43,7 @@ impl Shape {
             Self::Bars(bars) => edges(bars),
             Self::HorizontalBars(bars) => lengths(bars),
             Self::Rule(_) => Vec::new(),
+            Self::Cells(cells) => cells.iter().flat_map(|cell| [cell.0 - 0.5, cell.0 + 0.5]).collect(),
         }
     }
 
@@ -55,6 +58,7 @@ impl Shape {
             Self::Bars(bars) => lengths(bars),
             Self::HorizontalBars(bars) => edges(bars),
             Self::Rule(y) => vec![*y],
+            Self::Cells(cells) => cells.iter().flat_map(|cell| [cell.1 - 0.5, cell.1 + 0.5]).collect(),
         }
     }
 }

@@ -119,6 +119,12 @@ impl Chart {
         self.mark(Shape::Rule(y), style)
     }
 
+    /// Adds cells of a heat map, each (x, y, strength): a unit square around (x, y), as opaque as its strength from 0
+    /// (not drawn) to 1. Signs are told apart by two marks of different colours.
+    pub fn cells(self, cells: &[(f64, f64, f64)], style: Style) -> Self {
+        self.mark(Shape::Cells(cells.to_vec()), style)
+    }
+
     fn mark(mut self, shape: Shape, style: Style) -> Self {
         self.marks.push(Mark { shape, style });
         self

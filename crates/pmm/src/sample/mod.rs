@@ -10,6 +10,7 @@ mod leap;
 mod ode;
 mod online;
 mod prompt;
+mod reveal;
 mod run;
 mod text;
 
@@ -19,6 +20,7 @@ pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};
 pub(crate) use prompt::count_texts;
 pub use prompt::{Prompt, TextError, TextSamples};
+pub use reveal::{Group, reveal};
 pub(crate) use run::ask_logits;
 pub use text::{Order, Parallel, events, parallel, steps};
 

@@ -100,13 +100,27 @@ pub(super) fn advance(
     step: u64,
     streams: &Streams,
 ) {
+    let readings = |block: &Block| (0..block.width).map(|c| to(block, c)).collect();
+    let readings: Vec<Vec<f64>> = states.space().blocks().iter().map(readings).collect();
+    advance_cells(states, estimates, |block, _, c| readings[block][c], purpose, step, streams);
+}
+
+/// Moves every unobserved coordinate to the clock reading `to(block, row, coordinate)`.
+pub(super) fn advance_cells(
+    states: &mut States,
+    estimates: &Estimates,
+    to: impl Fn(usize, usize, usize) -> f64 + Sync,
+    purpose: Purpose,
+    step: u64,
+    streams: &Streams,
+) {
     let (space, first_row) = (states.space().clone(), states.first_row());
     for (index, (block, estimate)) in space.blocks().iter().zip(&estimates.blocks).enumerate() {
-        let targets: Vec<f64> = (0..block.width).map(|c| to(block, c)).collect();
         let stream = |row: usize| streams.block_stream(purpose, index as u32, step, first_row + row as u64);
+        let target = |row: usize, c: usize| to(index, row, c);
         let BlockStates { clock, stat, .. } = states.block_mut(index);
         with_pair!(&block.pair, pair => {
-            advance_block(pair, estimate, &targets, clock, typed_stat(pair, stat), stream);
+            advance_block(pair, estimate, block.width, target, clock, typed_stat(pair, stat), stream);
         });
     }
 }

@@ -1,0 +1,35 @@
+"""Writes RESULTS.md and results.json from the cells measured with the current binary."""
+
+import json
+import subprocess
+from datetime import date
+
+import counts
+import further
+import impute
+import pmm
+import seven
+from harness import HERE, ROOT, machine
+
+
+def commit():
+    git = lambda *words: subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True).stdout.strip()
+    changed = " with changes" if git("status", "--porcelain", "--untracked-files=no") else ""
+    return git("rev-parse", "--short", "HEAD") + changed
+
+
+def main():
+    records = {part.__name__: part.known() for part in (seven, further, counts, impute)}
+    head = dict(date=date.today().isoformat(), machine=machine(), commit=commit(), binary=pmm.version())
+    intro = f"""# Tables: measured
+
+{head["date"]}, {head["machine"]}. Commit {head["commit"]}, binary {head["binary"]}. Made by `bench/tables/run`; every figure by seed
+is in `results.json`. pmm and its peers saw the training rows only. Times are of this machine as it was, other work on it included.
+"""
+    parts = [part.report(records[part.__name__]) for part in (seven, further, counts, impute) if records[part.__name__]]
+    (HERE / "RESULTS.md").write_text("\n".join([intro, *parts]))
+    (HERE / "results.json").write_text(json.dumps(head | records, indent=1, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+//! `pmm fit`: from a table to a model's folder.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use pmm::Streams;
+use pmm_data::{Overrides, ReadNotes, ReadOptions, Schema, Source, Table};
+use pmm_net::table::TableNet;
+use pmm_train::{
+    BatchConfig, Facts, FitConfig, Log, Outcome, State, TableTask, Task, TrainError, identity, load_settings,
+    load_state, network, save_settings, train,
+};
+
+use crate::cli::FitArgs;
+use crate::columns;
+use crate::keeper::Keeper;
+use crate::output::{self, Advice};
+use crate::settings;
+
+/// Modelled cells that are kept in memory, at most: two gigabytes.
+const MOST_CELLS: usize = 160_000_000;
+/// Below so many rows none is held out: validation then looks at the rows it learns from.
+const LEAST_ROWS_TO_HOLD_OUT: usize = 40;
+
+/// Everything that a fit needs.
+pub(crate) struct Fit {
+    pub(crate) folder: PathBuf,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) config: FitConfig,
+    pub(crate) table: Arc<Table>,
+    pub(crate) net: Arc<TableNet>,
+    pub(crate) identity: Facts,
+}
+
+pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
+    output::set_threads(args.common.threads)?;
+    let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.data));
+    check_folder(&folder, args)?;
+    let bar = output::spinner("reading", args.common.quiet);
+    let (source, overrides, settings) = open(args)?;
+    let schema = Schema::infer(&source, &overrides)?;
+    bar.set_message("coding");
+    let streams = Streams::new(args.common.seed);
+    let (table, notes) = Table::read(&source, &schema, MOST_CELLS, &streams)?;
+    bar.finish_and_clear();
+    let mut fit = prepare(folder, args, &source, schema, table, settings)?;
+    if args.dry_run {
+        return crate::dry_run::print(&fit, &source, args.json);
+    }
+    if !args.common.quiet {
+        say(&fit, &source, &notes);
+    }
+    if let Some(minutes) = args.minutes {
+        fit.config.train.steps = trial(&fit, minutes)?;
+        fit.config.train.validate_every = (fit.config.train.steps / 30).max(10);
+        fit.identity = identity(source.digest()?, &fit.schema, &fit.config)?;
+    }
+    start(&fit, args.resume, args.common.quiet)
+}
+
+/// `penguins.csv.gz` → `penguins.pmm`.
+fn default_folder(data: &Path) -> PathBuf {
+    let name = data.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
+    let name = name.split('.').find(|part| !part.is_empty()).filter(|name| *name != "-").unwrap_or("model");
+    PathBuf::from(format!("{name}.pmm"))
+}
+
+fn check_folder(folder: &Path, args: &FitArgs) -> anyhow::Result<()> {
+    let exists = folder.join("config.toml").exists();
+    if args.resume && !exists {
+        bail!(Advice::new(
+            format!("{} has no fit to go on with", folder.display()),
+            "leave out --resume to begin one"
+        ));
+    }
+    if exists && !args.resume && !args.force && !args.dry_run {
+        bail!(Advice::new(
+            format!("{} is already a model", folder.display()),
+            "--resume goes on with it, --force replaces it, --out DIR chooses another place"
+        ));
+    }
+    Ok(())
+}
+
+/// The source with what the user says about its columns, and the settings that are not about columns.
+fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Vec<(String, String)>)> {
+    let mut overrides = match &args.schema {
+        Some(path) => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Overrides::from_json(&text).with_context(|| path.display().to_string())?
+        }
+        None => Overrides::default(),
+    };
+    let mut rest = Vec::new();
+    let mut options = ReadOptions::default();
+    for setting in &args.set {
+        let Some((key, value)) = setting.split_once('=') else {
+            bail!(Advice::new(format!("--set {setting} has no ="), "write --set key=value"));
+        };
+        match key {
+            "header" | "delimiter" => settings::set_reading(&mut options, key, value)?,
+            "missing" => overrides.set(key, value)?,
+            _ if key.starts_with("columns.") => overrides.set(key, value)?,
+            _ => rest.push((key.to_owned(), value.to_owned())),
+        }
+    }
+    Ok((Source::open(&args.data, &options)?, overrides, rest))
+}
+
+fn prepare(
+    folder: PathBuf,
+    args: &FitArgs,
+    source: &Source,
+    schema: Schema,
+    table: Table,
+    settings: Vec<(String, String)>,
+) -> anyhow::Result<Fit> {
+    let schema = Arc::new(schema);
+    if !schema.columns.iter().any(pmm_data::Column::is_modelled) {
+        bail!(Advice::new(
+            format!("{} has no column that a model could learn", source.name()),
+            "--dry-run shows why; --set columns.NAME.kind=category overrides"
+        ));
+    }
+    let sized = |config: &FitConfig| -> anyhow::Result<FitConfig> {
+        let net = network(&schema, config)?;
+        Ok(FitConfig::for_table(table.rows as u64, net.inputs(), net.outputs()))
+    };
+    let mut config = settings::resolve(args, &settings, sized)?;
+    if let Some(target) = &config.target {
+        columns::find_modelled(&schema, target)?;
+    }
+    if args.resume {
+        let (stored, _) = load_settings(&folder)?;
+        // Time was turned into steps when the fit began.
+        config.train = if args.steps.is_none() { stored.train } else { config.train };
+    }
+    let net = Arc::new(network(&schema, &config)?);
+    let identity = identity(source.digest()?, &schema, &config)?;
+    Ok(Fit { folder, schema, config, table: Arc::new(table), net, identity })
+}
+
+impl Fit {
+    /// The task: rows to learn and rows to validate on.
+    fn task(&self) -> anyhow::Result<TableTask> {
+        let streams = Streams::new(self.config.seed);
+        let (train, valid) = split(self.table.rows, self.config.valid, &streams);
+        let target = self.config.target.as_deref().and_then(|name| {
+            let index = self.schema.position(name)?;
+            self.net.coordinates().columns.iter().position(|place| place.column == index)
+        });
+        let config = BatchConfig {
+            rows: self.config.batch,
+            dropout: self.config.net.dropout,
+            hidden: (self.config.net.width, self.config.net.blocks),
+            target,
+        };
+        Ok(TableTask::new(self.net.clone(), self.table.clone(), train, &valid, config, streams)?)
+    }
+}
+
+/// Rows to learn from and rows held out, the same for the same seed.
+fn split(rows: usize, share: f64, streams: &Streams) -> (Vec<u32>, Vec<u32>) {
+    let mut all: Vec<u32> = (0..rows as u32).collect();
+    let held_out = (share * rows as f64).round() as usize;
+    if rows < LEAST_ROWS_TO_HOLD_OUT || held_out == 0 {
+        return (all.clone(), all);
+    }
+    streams.stream(pmm::Purpose::custom(20), 0, 0).shuffle(&mut all);
+    // More rows than this tell no more about when to stop.
+    let valid = all.split_off(rows - held_out.min(4_000));
+    (all, valid)
+}
+
+/// How many steps fit into so many minutes, by a few of them.
+fn trial(fit: &Fit, minutes: f64) -> anyhow::Result<u64> {
+    let task = fit.task()?;
+    let weights = fit.net.initial(&Streams::new(fit.config.seed));
+    let mut gradient = vec![0.0; weights.len()];
+    let mut step = |n: u64| {
+        task.gradient(&weights, task.batch(n), &mut gradient);
+    };
+    (0..3).for_each(&mut step);
+    let start = Instant::now();
+    (3..13).for_each(&mut step);
+    let seconds = start.elapsed().as_secs_f64() / 10.0;
+    Ok(((minutes * 60.0 / seconds / 1.15) as u64).max(10))
+}
+
+/// Trains, from the start or from a checkpoint, and leaves a model.
+pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
+    let checkpoint = fit.folder.join("state/checkpoint.safetensors");
+    let mut state = if resume && checkpoint.exists() {
+        load_state(&checkpoint, &fit.identity, fit.net.parts().len())?
+    } else {
+        State::new(fit.net.initial(&Streams::new(fit.config.seed)))
+    };
+    crate::files::make_folder(&fit.folder.join("state"))?;
+    save_settings(&fit.folder, &fit.config, &fit.schema)?;
+    let log = Log::open(&fit.folder.join("log.csv"), state.step).context("cannot write log.csv")?;
+    let task = fit.task()?;
+    let mut keeper = Keeper::new(fit, log, checkpoint, state.step, quiet);
+    let outcome = train(&task, &fit.config.train, &mut state, &mut keeper, interrupted());
+    keeper.finish(&state)?;
+    match outcome {
+        Ok(Outcome::Interrupted) => {
+            eprintln!("stopped at step {}; the model can be used, and --resume goes on", state.step);
+            Ok(())
+        }
+        Ok(outcome) => {
+            if !quiet {
+                done(fit, &state, outcome);
+            }
+            Ok(())
+        }
+        Err(TrainError::Watcher(error)) => Err(error),
+        Err(error @ TrainError::Diverged { .. }) => Err(anyhow::anyhow!("{error}").context(Advice::new(
+            format!("the fit of {} was given up; the best model so far is kept", fit.folder.display()),
+            "try --set train.learning_rate=0.0005, and look at the columns' extremes with --dry-run",
+        ))),
+    }
+}
+
+/// Set by Ctrl-C; a second one ends the program at once.
+pub(crate) fn interrupted() -> &'static AtomicBool {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let _ = ctrlc::set_handler(|| {
+            if STOP.swap(true, std::sync::atomic::Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+    });
+    &STOP
+}
+
+fn say(fit: &Fit, source: &Source, notes: &ReadNotes) {
+    source.notes().iter().chain(&notes.messages()).for_each(|note| eprintln!("note: {note}"));
+    eprintln!("{}: {} rows, {} columns", source.name(), fit.schema.rows, fit.schema.columns.len());
+    eprintln!("{}", columns::table(&fit.schema));
+}
+
+fn done(fit: &Fit, state: &State, outcome: Outcome) {
+    if state.skipped > 0 {
+        eprintln!(
+            "note: {} of {} steps were skipped because their loss was not finite",
+            state.skipped, state.step
+        );
+    }
+    if outcome == Outcome::Converged {
+        eprintln!("stopped after {} steps: held-out rows gained nothing more", state.step);
+    }
+    let folder = fit.folder.display();
+    eprintln!("model: {folder}; try: pmm sample {folder} -n 10");
+}

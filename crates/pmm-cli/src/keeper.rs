@@ -1,0 +1,87 @@
+//! Keeps a fit safe while it runs: bar, log, checkpoints, weights, model card.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use indicatif::ProgressBar;
+use pmm_train::{Log, Progress, State, Watcher, save_model_weights, save_state};
+
+use crate::fit::Fit;
+use crate::{card, files, output};
+
+/// Time between checkpoints: what a kill can cost.
+const PAUSE: Duration = Duration::from_secs(10);
+
+pub(crate) struct Keeper<'a> {
+    fit: &'a Fit,
+    log: Log,
+    checkpoint: PathBuf,
+    bar: ProgressBar,
+    begun: Instant,
+    saved: Instant,
+    valid: f64,
+    mean: f64,
+}
+
+impl<'a> Keeper<'a> {
+    pub(crate) fn new(fit: &'a Fit, log: Log, checkpoint: PathBuf, step: u64, quiet: bool) -> Self {
+        let bar = output::bar(fit.config.train.steps, "fitting", quiet);
+        bar.set_position(step);
+        bar.reset_eta();
+        let now = Instant::now();
+        Self { fit, log, checkpoint, bar, begun: now, saved: now, valid: f64::NAN, mean: f64::NAN }
+    }
+
+    fn save(&mut self, state: &State) -> anyhow::Result<()> {
+        save_state(&self.checkpoint, state, &self.fit.identity)?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    /// Leaves everything on disk as the state is.
+    pub(crate) fn finish(mut self, state: &State) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        self.save(state)?;
+        let mut facts = self.fit.identity.clone();
+        facts.insert("rows".into(), self.fit.table.rows.to_string());
+        facts.insert("steps".into(), state.step.to_string());
+        facts.insert("skipped".into(), state.skipped.to_string());
+        if let Some(best) = &state.best {
+            facts.insert("best_step".into(), best.step.to_string());
+            facts.insert("valid_loss".into(), format!("{:.6}", best.loss));
+        }
+        let weights = state.best_weights();
+        save_model_weights(&self.fit.folder, &self.fit.net, weights, &facts)?;
+        let card = card::text(&self.fit.schema, &self.fit.config, &facts, self.fit.net.parts().len());
+        files::write(&self.fit.folder.join("README.md"), card.as_bytes())
+    }
+}
+
+impl Watcher for Keeper<'_> {
+    type Error = anyhow::Error;
+
+    fn step(&mut self, progress: Progress, state: &State) -> anyhow::Result<()> {
+        let loss = progress.loss;
+        self.mean = if self.mean.is_nan() { loss } else { 0.98 * self.mean + 0.02 * loss };
+        self.bar.set_position(progress.step);
+        if progress.step.is_multiple_of(10) {
+            let held_out =
+                if self.valid.is_nan() { String::new() } else { format!(", held out {:.4}", self.valid) };
+            self.bar.set_message(format!("loss {:.4}{held_out}", self.mean));
+        }
+        if self.saved.elapsed() >= PAUSE {
+            self.save(state)?;
+        }
+        Ok(())
+    }
+
+    fn validated(&mut self, state: &State, train_loss: f64, valid_loss: f64) -> anyhow::Result<()> {
+        self.valid = valid_loss;
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let rate = self.fit.config.train.rate(state.step);
+        self.log
+            .add(state.step, seconds, train_loss, valid_loss, rate, state.skipped)
+            .context("cannot write log.csv")
+    }
+}

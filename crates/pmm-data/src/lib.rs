@@ -1,0 +1,22 @@
+//! Files and coordinates: a table is read as records of text, typed by a [`Schema`], coded to [`Cells`] and written back.
+//!
+//! | step | by | what it knows |
+//! |---|---|---|
+//! | file → records of text | [`Source`], [`Records`] | formats, delimiters, quotes, gzip, encodings |
+//! | records → schema | [`Schema::infer`], [`Overrides`] | kinds, pairs, gates, missing markers; one streaming pass |
+//! | record → codes and values | [`Coder`], [`Table`] | matches columns by name, unseen levels, sampling of rows |
+//! | value ⇄ normal score | [`Grid`] | the empirical distribution of a column |
+//! | code and value → text | [`Column::decode`] | decimals, date formats, levels |
+//! | text → file | [`Writer`] | quoting, gzip, Parquet and Arrow types, temporary names |
+//!
+//! The schema is data: inferred, printed, edited as `schema.json` and read again. No file makes this crate panic; what cannot
+//! be read is refused with its file, line, column and value, and [`ReadError::hint`] says what to do.
+
+mod table;
+
+pub use table::{
+    CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
+    EMPTY, Field, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError, MISSING,
+    NumberFormat, Numbers, OverrideError, Overrides, PairKind, ReadError, ReadNotes, ReadOptions, Record,
+    Records, Schema, SchemaError, Source, Special, Table, TimeFormat, Unseen, WriteError, Writer, Zone,
+};

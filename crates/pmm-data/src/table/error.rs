@@ -1,0 +1,336 @@
+//! What can go wrong with a table, with file, line, column and value; `hint` says what to do about it.
+
+use std::io;
+
+use thiserror::Error;
+
+use super::near::listed;
+
+/// A file that cannot be read as a table.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file has no content.
+    #[error("{path} is empty")]
+    Empty {
+        /// The file.
+        path: String,
+    },
+    /// There is a header line and nothing else.
+    #[error("{path} has a header and no rows")]
+    NoRows {
+        /// The file.
+        path: String,
+    },
+    /// A format that is not read.
+    #[error("{path} is {what}, which is not read")]
+    Unsupported {
+        /// The file.
+        path: String,
+        /// What it seems to be.
+        what: &'static str,
+    },
+    /// A delimiter that cannot separate fields.
+    #[error("{0:?} cannot be a delimiter")]
+    Delimiter(char),
+    /// A line with too few or too many fields.
+    #[error("{path}, line {line}: expected {expected} fields, found {found}")]
+    Ragged {
+        /// The file.
+        path: String,
+        /// The line at which the record begins.
+        line: u64,
+        /// Fields of the other lines.
+        expected: usize,
+        /// Fields of this one.
+        found: usize,
+    },
+    /// Bytes that are not UTF-8.
+    #[error("{path}, line {line}, column {column}: bytes {bytes} are not UTF-8")]
+    NotUtf8 {
+        /// The file.
+        path: String,
+        /// The line at which the record begins.
+        line: u64,
+        /// The column's name or number.
+        column: String,
+        /// The offending bytes, in hexadecimal.
+        bytes: String,
+    },
+    /// A quoted field that does not end, or ends absurdly late.
+    #[error("{path}: the record that begins at line {line} has a quoted field that is never closed")]
+    OpenQuote {
+        /// The file.
+        path: String,
+        /// The line at which the record begins.
+        line: u64,
+    },
+    /// An infinite number.
+    #[error("{path}, line {line}, column {column}: {value} is not a finite number")]
+    Infinite {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u64,
+        /// The column's name.
+        column: String,
+        /// The text of the cell.
+        value: String,
+    },
+    /// A cell that does not fit its column.
+    #[error("{path}, line {line}, column {column}: {cell}")]
+    Cell {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u64,
+        /// The column's name.
+        column: String,
+        /// What is wrong with it.
+        cell: Box<CellError>,
+    },
+    /// A Parquet or Arrow file that its reader refuses.
+    #[error("{path}: {reason}")]
+    Columnar {
+        /// The file.
+        path: String,
+        /// What the reader said.
+        reason: String,
+    },
+    /// A file without header whose lines have another length than the schema.
+    #[error("{path} has {found} columns and no header; the schema has {expected} columns")]
+    ColumnCount {
+        /// The file.
+        path: String,
+        /// Columns of the schema.
+        expected: usize,
+        /// Columns of the file.
+        found: usize,
+    },
+    /// A file that shares no column name with the schema.
+    #[error("{path} has none of the columns {}", listed(.expected))]
+    NoCommonColumn {
+        /// The file.
+        path: String,
+        /// Names in the schema.
+        expected: Vec<String>,
+    },
+    /// An override that does not apply.
+    #[error(transparent)]
+    Override(#[from] OverrideError),
+}
+
+impl ReadError {
+    /// What the user can do, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {
+                "the compressed file ends too early; copy or download it again".into()
+            }
+            Self::Unsupported { .. } => "export the table as CSV, Parquet or Arrow".into(),
+            Self::Delimiter(_) => "use one ASCII character such as , ; | or a tab".into(),
+            Self::Ragged { .. } => {
+                "put quotes around fields that contain the delimiter, or name the delimiter if it was guessed wrongly".into()
+            }
+            Self::NotUtf8 { path, bytes, .. } => {
+                let from = if bytes == "FF FE" || bytes == "FE FF" { "utf-16" } else { "latin1" };
+                format!("convert the file: iconv -f {from} -t utf-8 {path} > utf8.csv")
+            }
+            Self::OpenQuote { .. } => "close the quote, or double it (\"\") if it belongs to the text".into(),
+            Self::Infinite { column, value, .. } => format!(
+                "--set columns.{column}.specials={value} keeps it as a special value; \
+                 --set 'missing=NA;{value}' makes it missing (and replaces the built-in markers)"
+            ),
+            Self::Cell { cell, .. } => return cell.hint(),
+            Self::ColumnCount { .. } => "add a header line: columns are then matched by name".into(),
+            Self::NoCommonColumn { .. } => "check that the file belongs to this model and has a header line".into(),
+            Self::Override(error) => return error.hint(),
+            Self::Io { .. } | Self::Empty { .. } | Self::NoRows { .. } | Self::Columnar { .. } => return None,
+        })
+    }
+}
+
+/// A text that is no cell of its column.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum CellError {
+    /// A level that the column never had.
+    #[error("{text:?} is not one of its {count} levels")]
+    UnknownLevel {
+        /// The text.
+        text: String,
+        /// How many levels there are.
+        count: usize,
+        /// The nearest or the most frequent ones.
+        levels: Vec<String>,
+    },
+    /// Not a finite number.
+    #[error("{text:?} is not a number")]
+    NotANumber {
+        /// The text.
+        text: String,
+        /// The least and greatest value seen, as text.
+        range: (String, String),
+    },
+    /// Not a date in the column's format.
+    #[error("{text:?} is not a date like {example}")]
+    NotADate {
+        /// The text.
+        text: String,
+        /// A date that is one.
+        example: String,
+    },
+    /// The column is kept out of the model.
+    #[error("the column is kept out of the model")]
+    NotModelled,
+}
+
+impl CellError {
+    /// What the user can do, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownLevel { levels, .. } => Some(format!("its levels include {}", listed(levels))),
+            Self::NotANumber { range, .. } => {
+                Some(format!("its values lie between {} and {}", range.0, range.1))
+            }
+            Self::NotADate { .. } | Self::NotModelled => None,
+        }
+    }
+}
+
+/// A `key=value` that does not apply to the table.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum OverrideError {
+    /// A key that is none of the known ones.
+    #[error("unknown setting {0:?}")]
+    UnknownKey(String),
+    /// A value that is none of the known ones.
+    #[error("{key} cannot be {value:?}")]
+    UnknownValue {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// What it can be.
+        allowed: &'static str,
+    },
+    /// No such column.
+    #[error("there is no column {name:?}")]
+    UnknownColumn {
+        /// The name.
+        name: String,
+        /// Names like it, or all if there are few.
+        near: Vec<String>,
+    },
+    /// The data of the column do not allow it.
+    #[error("column {column:?} cannot be {wanted}: {reason}")]
+    Unfit {
+        /// The column's name.
+        column: String,
+        /// The kind or pair asked for.
+        wanted: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl OverrideError {
+    /// What the user can do, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey(_) => Some(
+                "columns.NAME.pair, columns.NAME.kind, columns.NAME.specials and missing can be set".into(),
+            ),
+            Self::UnknownValue { allowed, .. } => Some(format!("it can be {allowed}")),
+            Self::UnknownColumn { near, .. } => Some(format!("columns: {}", listed(near))),
+            Self::Unfit { .. } => None,
+        }
+    }
+}
+
+/// A schema that is refused.
+#[derive(Debug, Error)]
+pub enum SchemaError {
+    /// Not JSON, or not the JSON of a schema.
+    #[error("the schema cannot be read: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A version of the format that this program does not know.
+    #[error("the schema has version {found}; this program reads version {known}")]
+    Version {
+        /// The version found.
+        found: u32,
+        /// The version that is read.
+        known: u32,
+    },
+    /// No columns.
+    #[error("the schema has no columns")]
+    NoColumns,
+    /// Two columns of one name.
+    #[error("the schema names column {0:?} twice")]
+    Duplicate(String),
+    /// Kind, pair and coding of a column disagree.
+    #[error("column {column:?} of the schema: kind {kind} with pair {pair} is not coded as {coding}")]
+    Disagree {
+        /// The column's name.
+        column: String,
+        /// Its kind.
+        kind: String,
+        /// Its pair.
+        pair: String,
+        /// Its coding.
+        coding: &'static str,
+    },
+    /// A detail of a column that cannot be.
+    #[error("column {column:?} of the schema: {reason}")]
+    Column {
+        /// The column's name.
+        column: String,
+        /// The violated condition.
+        reason: &'static str,
+    },
+}
+
+/// A table that cannot be written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The file cannot be written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A Parquet or Arrow writer refused.
+    #[error("{path}: {reason}")]
+    Columnar {
+        /// The file.
+        path: String,
+        /// What the writer said.
+        reason: String,
+    },
+    /// A record of another length than the header.
+    #[error("expected {expected} cells, got {found}")]
+    Ragged {
+        /// Fields of the header.
+        expected: usize,
+        /// Cells of the record.
+        found: usize,
+    },
+    /// A text that its column's type cannot hold.
+    #[error("column {column}: {value:?} is not {cell_type}")]
+    Cell {
+        /// The column's name.
+        column: String,
+        /// The text.
+        value: String,
+        /// The type, in words.
+        cell_type: &'static str,
+    },
+}

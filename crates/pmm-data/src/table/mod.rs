@@ -1,0 +1,45 @@
+//! Tables: files ⇄ records of text ⇄ coded cells.
+
+mod coder;
+mod column;
+mod columnar;
+mod date_scan;
+mod dates;
+mod error;
+mod grid;
+mod infer;
+mod json;
+mod levels;
+mod missing;
+mod near;
+mod numbers;
+mod numeric;
+mod overrides;
+mod profile;
+mod records;
+mod rules;
+mod sample;
+mod schema;
+mod sniff;
+mod source;
+mod specials;
+mod spectrum;
+mod store;
+mod writer;
+mod writer_columnar;
+
+pub use coder::{CodedRow, Coder, ReadNotes, Unseen};
+pub use column::EMPTY;
+pub use dates::{DateFormat, DateOrder, TimeFormat, Zone};
+pub use error::{CellError, OverrideError, ReadError, SchemaError, WriteError};
+pub use grid::{Grid, GridError};
+pub use levels::{Level, Levels, LevelsError};
+pub use missing::MISSING;
+pub use numbers::NumberFormat;
+pub use overrides::{ColumnOverride, Overrides};
+pub use records::{Record, Records};
+pub use schema::{Coding, Column, Kind, Numbers, PairKind, Schema, Special};
+pub use sniff::Header;
+pub use source::{ReadOptions, Source};
+pub use store::{Cells, Table};
+pub use writer::{CellType, Field, FileFormat, Writer};

@@ -1,0 +1,168 @@
+//! The coding of number and date columns: specials, kind, grid, and the reason in words.
+
+use super::dates::DateFormat;
+use super::error::{OverrideError, ReadError};
+use super::infer::Inference;
+use super::numbers::Number;
+use super::rules::{grouped, share};
+use super::schema::{Coding, Kind, Numbers, Special};
+use super::specials;
+use super::spectrum::Spectrum;
+
+impl Inference<'_> {
+    /// The coding of numbers or dates, with the kind found if none is given, and the reason.
+    pub(crate) fn numbers(&self, kind: Option<Kind>) -> Result<(Kind, Coding, String), ReadError> {
+        let wanted = kind.unwrap_or(Kind::Real);
+        let date = match wanted {
+            Kind::DateTime => {
+                let format = self.profile.dates.format();
+                Some(format.ok_or_else(|| self.unfit("date_time", "its cells are not dates in one format"))?)
+            }
+            _ => None,
+        };
+        let mut spectrum = Spectrum::new(&self.profile, date)
+            .ok_or_else(|| self.unfit(wanted.name(), "it has too many texts that are no numbers"))?;
+        self.check_tokens(wanted, &spectrum)?;
+        let (format, distinct) = (self.profile.format.format(), spectrum.points.len());
+        let mut specials = self.specials(date, &mut spectrum)?;
+        let discrete =
+            specials.is_empty() && spectrum.scale == 1.0 && distinct <= few(self.profile.present());
+        let kind = match kind {
+            Some(kind) => self.fits(kind, &spectrum).map(|()| kind)?,
+            None => find_kind(&spectrum),
+        };
+        let grid = spectrum.grid().ok_or_else(|| self.unfit(kind.name(), "no ordinary values are left"))?;
+        let mut numbers =
+            Numbers { discrete, snap: spectrum.repeats(), format, date, specials: vec![], grid };
+        for special in specials.iter_mut().filter(|special| special.text.is_empty()) {
+            special.text = numbers.text(special.value.unwrap_or(f64::NAN));
+        }
+        numbers.specials = specials;
+        let reason = self.numbers_reason(kind, &numbers, &spectrum, distinct);
+        Ok((kind, Coding::Numbers(numbers), reason))
+    }
+
+    /// Infinities, and texts that would be too many special values.
+    fn check_tokens(&self, kind: Kind, spectrum: &Spectrum) -> Result<(), ReadError> {
+        let wished = |text: &String| self.wish.specials.as_ref().is_some_and(|list| list.contains(text));
+        for (text, line) in &self.profile.infinite {
+            if kind != Kind::DateTime && !wished(text) {
+                let (path, column) = (self.source.name().to_owned(), self.name.to_owned());
+                return Err(ReadError::Infinite { path, line: *line, column, value: text.clone() });
+            }
+        }
+        match spectrum.tokens.get(specials::MOST) {
+            None => Ok(()),
+            Some((text, _)) => {
+                Err(self.unfit(kind.name(), format!("{text:?} and other texts are no numbers")).into())
+            }
+        }
+    }
+
+    /// Takes the special values out of the spectrum: as wished, or as found. Their texts are filled in later.
+    fn specials(
+        &self,
+        date: Option<DateFormat>,
+        spectrum: &mut Spectrum,
+    ) -> Result<Vec<Special>, OverrideError> {
+        let tokens = spectrum.tokens.iter();
+        let mut specials: Vec<Special> =
+            tokens.map(|(text, count)| Special { text: text.clone(), value: None, count: *count }).collect();
+        let values = match &self.wish.specials {
+            Some(list) => self.wished_values(list, date, spectrum)?,
+            None if specials.is_empty() && spectrum.points.len() <= few(self.profile.present()) => vec![],
+            None => specials::find(&spectrum.points),
+        };
+        for value in
+            values.into_iter().take(specials::MOST.max(self.wish.specials.as_ref().map_or(0, Vec::len)))
+        {
+            if let Some(count) = spectrum.take(value) {
+                specials.push(Special { text: String::new(), value: Some(value), count });
+            }
+        }
+        specials.sort_by_key(|special| std::cmp::Reverse(special.count));
+        Ok(specials)
+    }
+
+    fn wished_values(
+        &self,
+        list: &[String],
+        date: Option<DateFormat>,
+        spectrum: &Spectrum,
+    ) -> Result<Vec<f64>, OverrideError> {
+        let mut values = Vec::new();
+        for text in list.iter().filter(|text| spectrum.tokens.iter().all(|(token, _)| token != *text)) {
+            let value = match date {
+                Some(date) => date.value(text),
+                None => Number::parse(text).map(|number| number.value),
+            };
+            let known = value.filter(|&value| spectrum.points.iter().any(|point| point.0 == value));
+            values.push(
+                known.ok_or_else(|| self.unfit(&format!("special at {text}"), "it never has this value"))?,
+            );
+        }
+        Ok(values)
+    }
+
+    /// Refuses a kind that the values do not allow.
+    fn fits(&self, kind: Kind, spectrum: &Spectrum) -> Result<(), OverrideError> {
+        match kind {
+            Kind::Count if !spectrum.is_count() => {
+                Err(self.unfit("count", "its values are not all non-negative integers"))
+            }
+            Kind::Positive if !spectrum.is_positive() => {
+                Err(self.unfit("positive", "its values are not all positive"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn numbers_reason(&self, kind: Kind, numbers: &Numbers, spectrum: &Spectrum, distinct: usize) -> String {
+        let many =
+            format!("{}{}", if spectrum.scale > 1.0 { "more than " } else { "" }, grouped(distinct as u64));
+        let mut reason = match kind {
+            Kind::Count => format!("non-negative integers, {many} distinct"),
+            Kind::Positive => {
+                format!(
+                    "positive with a heavy tail (skewness {:.1}), {many} distinct",
+                    spectrum.skewness(|value| value)
+                )
+            }
+            Kind::DateTime => {
+                format!("dates like {}, {many} distinct", numbers.text(numbers.grid.values()[0]))
+            }
+            _ => format!("numbers, {many} distinct"),
+        };
+        if numbers.discrete {
+            reason += ", each with its own probability";
+        }
+        if !numbers.specials.is_empty() {
+            let part = |special: &Special| {
+                let text: String = special.text.chars().take(20).collect();
+                format!("{} {text}", share(special.count, self.profile.present()))
+            };
+            let parts: Vec<String> = numbers.specials.iter().map(part).collect();
+            reason += &format!("; {} → gate", parts.join(", "));
+        }
+        reason
+    }
+}
+
+/// Up to this many distinct values a column is discrete.
+fn few(present: u64) -> usize {
+    (present / 50).clamp(2, 128) as usize
+}
+
+/// Count: non-negative integers. Positive: positive, skewness of at least 2, and at most half of that (and below 2) in the
+/// logarithm. Else real.
+fn find_kind(spectrum: &Spectrum) -> Kind {
+    if spectrum.is_count() {
+        return Kind::Count;
+    }
+    let skewness = spectrum.skewness(|value| value);
+    let heavy = spectrum.is_positive() && skewness >= 2.0 && {
+        let log = spectrum.skewness(f64::ln).abs();
+        log < 2.0 || log <= 0.5 * skewness
+    };
+    if heavy { Kind::Positive } else { Kind::Real }
+}

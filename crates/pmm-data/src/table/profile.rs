@@ -1,0 +1,247 @@
+//! What is gathered of a column in one pass, in bounded memory.
+
+use std::collections::HashMap;
+
+use pmm::Streams;
+
+use super::date_scan::DateProfile;
+use super::dates::DateFormat;
+use super::missing::Markers;
+use super::numbers::{FormatProfile, Number};
+use super::sample::{Reservoir, VALUES};
+
+/// How much is kept of each column. Together the columns stay below some hundred megabytes, however many there are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Distinct texts of a column of numbers or dates; beyond, a sample of its values is kept.
+    pub(crate) values: usize,
+    /// Distinct texts of any column.
+    pub(crate) texts: usize,
+    /// Bytes of these texts.
+    pub(crate) bytes: usize,
+}
+
+impl Limits {
+    pub(crate) fn new(columns: usize) -> Self {
+        let columns = columns.max(1);
+        Self {
+            values: (4_000_000 / columns).clamp(2_048, 65_536),
+            texts: (8_000_000 / columns).clamp(4_096, 200_000),
+            bytes: ((256 << 20) / columns).clamp(1 << 18, 64 << 20),
+        }
+    }
+}
+
+/// Distinct texts among numbers that are kept in a sample of values.
+const TOKENS: usize = 64;
+
+/// What is known of a column.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub(crate) cells: u64,
+    pub(crate) missing: u64,
+    /// Cells that are numbers, infinite ones included.
+    pub(crate) numbers: u64,
+    pub(crate) format: FormatProfile,
+    pub(crate) dates: DateProfile,
+    /// Some cell has leading zeros.
+    pub(crate) codes: bool,
+    /// Some cell is an integer that f64 cannot hold.
+    pub(crate) too_long: bool,
+    /// Infinite numbers with the lines where they were seen first.
+    pub(crate) infinite: Vec<(String, u64)>,
+    pub(crate) steps: Steps,
+    pub(crate) seen: Seen,
+    limits: Limits,
+    place: u64,
+}
+
+/// How numbers go on from one row to the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steps {
+    last: Option<f64>,
+    /// Each is one more than the one before.
+    pub(crate) by_one: bool,
+    /// Each is greater than the one before.
+    pub(crate) increasing: bool,
+}
+
+/// The cells that are not missing.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// Every distinct text.
+    Texts(HashMap<Box<str>, Entry>),
+    /// A sample of many numbers or dates.
+    Values(Box<ValueSample>),
+    /// More texts than can be kept.
+    TooMany,
+}
+
+/// One distinct text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) count: u64,
+    /// Its number; NaN if it is none.
+    pub(crate) value: f64,
+}
+
+/// A uniform sample of values.
+#[derive(Debug)]
+pub(crate) struct ValueSample {
+    pub(crate) values: Vec<f64>,
+    pub(crate) tokens: HashMap<String, u64>,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) whole: bool,
+    pub(crate) date: Option<DateFormat>,
+    reservoir: Reservoir,
+}
+
+impl Profile {
+    pub(crate) fn new(limits: Limits, place: u64) -> Self {
+        Self {
+            cells: 0,
+            missing: 0,
+            numbers: 0,
+            format: FormatProfile::NONE,
+            dates: DateProfile::default(),
+            codes: false,
+            too_long: false,
+            infinite: Vec::new(),
+            steps: Steps { last: None, by_one: true, increasing: true },
+            seen: Seen::Texts(HashMap::new()),
+            limits,
+            place,
+        }
+    }
+
+    /// Cells that are not missing.
+    pub(crate) fn present(&self) -> u64 {
+        self.cells - self.missing
+    }
+
+    /// Takes note of one cell.
+    pub(crate) fn add(&mut self, cell: &str, line: u64, markers: &Markers) {
+        self.cells += 1;
+        let text = cell.trim();
+        if markers.is_missing(text) {
+            self.missing += 1;
+            return;
+        }
+        let known = match &mut self.seen {
+            Seen::Texts(texts) => texts.get_mut(text).map(|entry| {
+                entry.count += 1;
+                entry.value
+            }),
+            _ => None,
+        };
+        let value = known.unwrap_or_else(|| self.classify(text, line));
+        self.numbers += u64::from(!value.is_nan());
+        self.steps.add(value);
+        if known.is_none() {
+            self.keep(text, value);
+        }
+    }
+
+    /// Looks at a text for the first time; its number, or NaN.
+    fn classify(&mut self, text: &str, line: u64) -> f64 {
+        if matches!(self.seen, Seen::TooMany) {
+            return f64::NAN;
+        }
+        self.dates.add(text);
+        let Some(number) = Number::parse(text) else { return f64::NAN };
+        self.codes |= number.code;
+        self.too_long |= number.too_long();
+        if number.value.is_finite() {
+            self.format.add(&number);
+        } else if self.infinite.len() < TOKENS && self.infinite.iter().all(|(known, _)| known != text) {
+            self.infinite.push((text.to_owned(), line));
+        }
+        number.value
+    }
+
+    fn keep(&mut self, text: &str, value: f64) {
+        match &mut self.seen {
+            Seen::TooMany => return,
+            Seen::Values(sample) => {
+                let value = sample.date.map_or(value, |date| date.value(text).unwrap_or(f64::NAN));
+                sample.add(text, value);
+                if sample.tokens.len() > TOKENS {
+                    self.seen = Seen::TooMany;
+                }
+                return;
+            }
+            Seen::Texts(texts) => {
+                texts.insert(text.into(), Entry { count: 1, value });
+                self.limits.bytes = self.limits.bytes.saturating_sub(text.len());
+            }
+        }
+        self.outgrow();
+    }
+
+    /// Goes over to a sample, or gives up, when there are too many texts.
+    fn outgrow(&mut self) {
+        let Seen::Texts(texts) = &self.seen else { return };
+        let full = self.limits.bytes == 0;
+        if texts.len() <= self.limits.values && !full {
+            return;
+        }
+        // Fewer than 2 % of other texts make a column of numbers; some more may come to be fewer.
+        let numeric = self.numbers * 100 >= self.present() * 90 && !self.codes && !self.too_long;
+        let date = self.dates.format();
+        if numeric || date.is_some() {
+            let size = self.limits.values;
+            let reservoir = Reservoir::new(size, &Streams::new(0), VALUES, self.place);
+            let sample = ValueSample::new(texts, date.filter(|_| !numeric), reservoir);
+            let many = sample.tokens.len() > TOKENS;
+            self.seen = if many { Seen::TooMany } else { Seen::Values(Box::new(sample)) };
+        } else if texts.len() > self.limits.texts || full {
+            self.seen = Seen::TooMany;
+        }
+    }
+}
+
+impl Steps {
+    fn add(&mut self, value: f64) {
+        let first = self.last.is_none();
+        let last = self.last.replace(value).unwrap_or(value);
+        self.by_one &= value.fract() == 0.0 && (first || value == last + 1.0);
+        self.increasing &= first || value > last;
+    }
+}
+
+impl ValueSample {
+    /// A sample of what is known so far. The order of a hash map is no order, so the texts are sorted.
+    fn new(texts: &HashMap<Box<str>, Entry>, date: Option<DateFormat>, reservoir: Reservoir) -> Self {
+        let mut entries: Vec<(&str, Entry)> = texts.iter().map(|(text, entry)| (&**text, *entry)).collect();
+        entries.sort_unstable_by_key(|&(text, _)| text);
+        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut sample =
+            Self { values: Vec::new(), tokens: HashMap::new(), low, high, whole: true, date, reservoir };
+        for (text, entry) in entries {
+            let value = date.map_or(entry.value, |date| date.value(text).unwrap_or(f64::NAN));
+            (0..entry.count).for_each(|_| sample.add(text, value));
+        }
+        sample
+    }
+
+    fn add(&mut self, text: &str, value: f64) {
+        if !value.is_finite() {
+            *self.tokens.entry(text.to_owned()).or_default() += 1;
+            return;
+        }
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
+        self.whole &= value.fract() == 0.0;
+        match self.reservoir.slot() {
+            Some(slot) if slot == self.values.len() => self.values.push(value),
+            Some(slot) => self.values[slot] = value,
+            None => {}
+        }
+    }
+
+    /// How many values came by.
+    pub(crate) fn seen(&self) -> u64 {
+        self.reservoir.seen()
+    }
+}

@@ -1,0 +1,203 @@
+//! The report on a table: verdicts in plain words, pictures, and the figures behind them.
+
+mod calibration;
+mod marginals;
+mod pairs;
+mod verdict;
+
+use serde::Serialize;
+
+use crate::Page;
+use crate::chart::{Axis, Chart, Figure, Style};
+use crate::table::{Calibration, ClassCalibration, Frame, Measure, TableScores};
+
+pub use verdict::SummaryRow;
+
+/// Everything a report may show. Parts left empty are left out.
+///
+/// ```
+/// use pmm_eval::{TableReport, TrainingPoint};
+/// let point = |step, train| TrainingPoint { step, train, valid: None };
+/// let report = TableReport {
+///     title: "Penguins".into(),
+///     facts: vec![("rows".into(), "333".into())],
+///     training: vec![point(0, 5.0), point(100, 3.0)],
+///     ..TableReport::default()
+/// };
+/// assert!(report.html().contains("<h1>Penguins</h1>"));
+/// assert_eq!(report.pictures().iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["training"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableReport {
+    /// The heading.
+    pub title: String,
+    /// A sentence or two under it.
+    pub lead: String,
+    /// What the model is: names and values, in this order.
+    pub facts: Vec<(String, String)>,
+    /// Real rows that the model did not learn from, for the pictures.
+    pub real: Option<Frame>,
+    /// Rows that the model made, for the pictures.
+    pub synth: Option<Frame>,
+    /// The scores of the synthetic rows.
+    pub scores: TableScores,
+    /// How well single columns are predicted from the others.
+    pub predictions: Vec<Prediction>,
+    /// The loss in the course of training.
+    pub training: Vec<TrainingPoint>,
+    /// What the loss is measured in, such as "bits per row".
+    pub loss_unit: String,
+}
+
+/// The score of one predicted column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// The column.
+    pub target: String,
+    /// How its predictions fare.
+    pub score: PredictionScore,
+}
+
+/// Numbers are predicted by draws, levels by probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredictionScore {
+    /// A column of numbers.
+    Numbers(Calibration),
+    /// A column of levels.
+    Levels(ClassCalibration),
+}
+
+/// The loss at one step of training.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TrainingPoint {
+    /// The step.
+    pub step: u64,
+    /// The loss on training rows.
+    pub train: f64,
+    /// The loss on held-out rows, where it was measured.
+    pub valid: Option<f64>,
+}
+
+/// A figure with a name for its file and a description for readers who do not see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// A name fit for a file, without ending.
+    pub name: String,
+    /// What it shows.
+    pub alt: String,
+    /// The figure, to be written as SVG or PNG.
+    pub figure: Figure,
+}
+
+impl TableReport {
+    /// The report as one HTML file that needs nothing else.
+    pub fn html(&self) -> String {
+        let mut page = Page::new(self.title.clone());
+        if !self.lead.is_empty() {
+            page = page.lead(&self.lead);
+        }
+        page = self.verdicts(page);
+        let pictures = self.pictures();
+        let show = |page: Page, name: &str| {
+            let named = pictures.iter().filter(|picture| picture.name.starts_with(name));
+            named.fold(page, |page, picture| page.figure(&picture.figure.svg(), &picture.alt))
+        };
+        if !self.scores.marginals.is_empty() || pictures.iter().any(|p| p.name == "columns") {
+            page = show(page.section("Columns"), "columns");
+            page = self.column_table(page);
+        }
+        if pictures.iter().any(|p| p.name == "pairs" || p.name == "dependence") {
+            page = show(show(page.section("Pairs of columns"), "dependence"), "pairs");
+        }
+        if !self.predictions.is_empty() {
+            page = show(page.section("Predictions"), "calibration");
+        }
+        if !self.training.is_empty() {
+            page = show(page.section("Training"), "training");
+        }
+        if !self.facts.is_empty() {
+            let rows: Vec<[String; 2]> = self.facts.iter().map(|(k, v)| [k.clone(), v.clone()]).collect();
+            page = page.section("Model").table(&["", ""], &rows);
+        }
+        page.html()
+    }
+
+    /// All pictures, in the order of the page.
+    pub fn pictures(&self) -> Vec<Picture> {
+        let mut out = Vec::new();
+        if let (Some(real), Some(synth)) = (&self.real, &self.synth) {
+            out.extend(marginals::picture(real, synth));
+        }
+        if let Some(dependence) = &self.scores.dependence {
+            out.extend(pairs::heat_maps(dependence));
+            if let (Some(real), Some(synth)) = (&self.real, &self.synth) {
+                out.extend(pairs::scatters(dependence, real, synth));
+            }
+        }
+        out.extend(self.predictions.iter().enumerate().map(|(i, p)| calibration::picture(i, p)));
+        out.extend(self.training_picture());
+        out
+    }
+
+    /// The headline figures, a row each, for a terminal.
+    pub fn summary(&self) -> Vec<SummaryRow> {
+        verdict::summary(self)
+    }
+
+    fn verdicts(&self, page: Page) -> Page {
+        let summary = self.summary();
+        if summary.is_empty() {
+            return page;
+        }
+        let mut page = page.section("Verdict");
+        for sentence in verdict::sentences(self) {
+            page = page.text(&sentence);
+        }
+        let row = |r: &SummaryRow| [r.name.clone(), r.value.clone(), r.baseline.clone(), r.meaning.clone()];
+        page.table(&["", "here", "baseline", "meaning"], &summary.iter().map(row).collect::<Vec<_>>())
+    }
+
+    fn column_table(&self, page: Page) -> Page {
+        if self.scores.marginals.is_empty() {
+            return page;
+        }
+        let row = |score: &crate::table::MarginalScore| {
+            let measure = match score.measure {
+                Measure::Wasserstein => "mean shift of values, in standard deviations",
+                Measure::TotalVariation => "share of rows in the wrong level",
+            };
+            [
+                score.column.clone(),
+                format!("{:.3}", score.distance),
+                format!("{:.3}", score.baseline),
+                verdict::percent(score.missing),
+                verdict::percent(score.missing_synth),
+                measure.to_owned(),
+            ]
+        };
+        let rows: Vec<[String; 6]> = self.scores.marginals.iter().map(row).collect();
+        page.text("Distance of each column from the real rows; the baseline is that of other real rows.")
+            .table(&["column", "distance", "baseline", "missing: real", "made", "measured as"], &rows)
+    }
+
+    fn training_picture(&self) -> Option<Picture> {
+        let valid: Vec<(f64, f64)> =
+            self.training.iter().filter_map(|p| Some((p.step as f64, p.valid?))).collect();
+        let train: Vec<(f64, f64)> = self.training.iter().map(|p| (p.step as f64, p.train)).collect();
+        let unit =
+            if self.loss_unit.is_empty() { "loss".to_owned() } else { format!("loss, {}", self.loss_unit) };
+        let mut chart = Chart::new("Loss in training")
+            .x(Axis::linear("steps"))
+            .y(Axis::linear(unit))
+            .line(&train, Style::new(0).width(1.0).opacity(0.6).label("training rows"));
+        if !valid.is_empty() {
+            chart = chart.line(&valid, Style::new(1).width(2.0).label("held-out rows"));
+        }
+        let figure = Figure::new().panel(chart).caption(
+            "Both lines should fall and level off; a held-out line that rises again means that training went on too long.",
+        );
+        let alt = "Loss by training step, for training and held-out rows".to_owned();
+        (!train.is_empty()).then(|| Picture { name: "training".into(), alt, figure })
+    }
+}

@@ -1,0 +1,265 @@
+//! What the scores say, in words.
+
+use serde::Serialize;
+
+use super::{Prediction, PredictionScore, TableReport};
+use crate::table::{Calibration, ClassCalibration, Privacy, TwoSample, Usefulness, UsefulnessMeasure};
+
+/// One headline figure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SummaryRow {
+    /// What is measured.
+    pub name: String,
+    /// The figure.
+    pub value: String,
+    /// The same for real rows, or for a forecast that knows nothing of the row.
+    pub baseline: String,
+    /// How to read it.
+    pub meaning: String,
+}
+
+fn row(name: impl Into<String>, value: String, baseline: String, meaning: &str) -> SummaryRow {
+    SummaryRow { name: name.into(), value, baseline, meaning: meaning.to_owned() }
+}
+
+/// The headline figures of a report.
+pub(super) fn summary(report: &TableReport) -> Vec<SummaryRow> {
+    let scores = &report.scores;
+    let mut rows = Vec::new();
+    if let Some(test) = &scores.two_sample {
+        let meaning = "AUC of a classifier, made against real rows: 0.5 cannot be told apart, 1 always";
+        rows.push(row("told apart", number(test.auc), number(test.baseline), meaning));
+    }
+    if !scores.marginals.is_empty() {
+        let (distance, baseline) = scores.shape();
+        rows.push(row(
+            "columns",
+            number(distance),
+            number(baseline),
+            "mean distance of single columns; 0 is best",
+        ));
+    }
+    if let Some(pairs) = scores.dependence.as_ref().filter(|pairs| pairs.columns.len() > 1) {
+        let meaning = "mean error of the correlation of two columns; 0 is best";
+        rows.push(row("pairs", number(pairs.difference), number(pairs.baseline), meaning));
+    }
+    for useful in &scores.usefulness {
+        let meaning = match useful.measure {
+            UsefulnessMeasure::R2 => "R² on real rows when trained on made rows; 1 is best",
+            UsefulnessMeasure::MacroF1 => "macro-F1 on real rows when trained on made rows; 1 is best",
+        };
+        rows.push(row(
+            format!("usefulness: {}", useful.target),
+            number(useful.score),
+            number(useful.baseline),
+            meaning,
+        ));
+    }
+    if let Some(found) = &scores.privacy {
+        let meaning = "made rows equal to a training row; baseline: real rows that are";
+        rows.push(row("copies", percent(found.copies), percent(found.copies_baseline), meaning));
+        let meaning = "distance to the closest training row, median; baseline: real rows";
+        rows.push(row("closest row", number(found.synth.median), number(found.test.median), meaning));
+    }
+    rows.extend(report.predictions.iter().flat_map(prediction_rows));
+    rows
+}
+
+fn prediction_rows(prediction: &Prediction) -> Vec<SummaryRow> {
+    let target = &prediction.target;
+    match &prediction.score {
+        PredictionScore::Numbers(score) => vec![
+            row(
+                format!("predict {target}: CRPS"),
+                number(score.crps),
+                number(score.crps_baseline),
+                "error of the predictive law, in units of the column; baseline: the column's overall law",
+            ),
+            row(
+                format!("predict {target}: 90 % interval"),
+                percent(score.coverage90),
+                percent(score.perfect_coverage(0.9)),
+                "true values inside the 90 % interval; baseline: perfect draws",
+            ),
+        ],
+        PredictionScore::Levels(score) => vec![
+            row(
+                format!("predict {target}: accuracy"),
+                percent(score.accuracy),
+                percent(score.accuracy_baseline),
+                "rows whose likeliest class is right; baseline: always the commonest class",
+            ),
+            row(
+                format!("predict {target}: log-loss"),
+                number(score.log_loss),
+                number(score.log_loss_baseline),
+                "mean surprise at the true class, in nats; baseline: the overall shares",
+            ),
+        ],
+    }
+}
+
+/// The verdicts, a sentence or two each.
+pub(super) fn sentences(report: &TableReport) -> Vec<String> {
+    let scores = &report.scores;
+    let mut out = Vec::new();
+    out.extend(scores.two_sample.as_ref().map(told_apart));
+    if !scores.marginals.is_empty() {
+        let (distance, baseline) = scores.shape();
+        out.push(columns(distance, baseline));
+    }
+    out.extend(scores.usefulness.iter().map(usefulness));
+    out.extend(scores.privacy.as_ref().map(privacy));
+    for prediction in &report.predictions {
+        out.push(match &prediction.score {
+            PredictionScore::Numbers(score) => numbers(&prediction.target, score),
+            PredictionScore::Levels(score) => levels(&prediction.target, score),
+        });
+    }
+    out
+}
+
+fn told_apart(test: &TwoSample) -> String {
+    let beyond = test.auc - test.baseline.max(0.5);
+    let verdict = match beyond {
+        x if x <= 3.0 * test.standard_error => "cannot tell made rows from real ones",
+        x if x < 0.1 => "can hardly tell made rows from real ones",
+        x if x < 0.25 => "can often tell made rows from real ones",
+        _ => "easily tells made rows from real ones",
+    };
+    format!(
+        "A strong classifier {verdict}: its AUC is {}; real against real gives {}. 0.5 means guessing, 1 means always right ({} rows a side).",
+        number(test.auc),
+        number(test.baseline),
+        test.rows
+    )
+}
+
+fn columns(distance: f64, baseline: f64) -> String {
+    let verdict = match distance / baseline.max(1e-3) {
+        x if x <= 1.5 => "Single columns look like real ones",
+        x if x <= 3.0 => "Single columns come close to real ones",
+        _ => "Some columns differ from real ones",
+    };
+    format!(
+        "{verdict}: the mean distance is {}; other real rows are at {}.",
+        number(distance),
+        number(baseline)
+    )
+}
+
+fn usefulness(score: &Usefulness) -> String {
+    let measure = match score.measure {
+        UsefulnessMeasure::R2 => "R²",
+        UsefulnessMeasure::MacroF1 => "macro-F1",
+    };
+    format!(
+        "A predictor of “{}” trained on made rows reaches {measure} {} on real rows; trained on as many real rows, {}.",
+        score.target,
+        number(score.score),
+        number(score.baseline)
+    )
+}
+
+fn privacy(found: &Privacy) -> String {
+    let ratio = found.synth.low / found.test.low.max(1e-9);
+    let copied = found.copies > found.copies_baseline + 0.01;
+    let verdict = if copied || found.closer_to_train > 0.6 {
+        "Some made rows are copies or near copies of training rows"
+    } else if ratio < 0.8 && found.synth.low < found.test.low {
+        "Some made rows lie closer to training rows than real rows do"
+    } else {
+        "Made rows are no copies of training rows"
+    };
+    format!(
+        "{verdict}: {} equal one exactly (real rows: {}), and the median distance to the closest one is {} (real rows: {}). \
+         {} are closer to a training row than to an unseen real row; 50 % is what chance gives. This is a check, not a guarantee.",
+        percent(found.copies),
+        percent(found.copies_baseline),
+        number(found.synth.median),
+        number(found.test.median),
+        percent(found.closer_to_train)
+    )
+}
+
+fn numbers(target: &str, score: &Calibration) -> String {
+    // Three standard errors, and a hundredth that nobody minds.
+    let slack = 3.0 * (0.09 / score.rows as f64).sqrt() + 0.01;
+    let verdict = match score.coverage90 - score.perfect_coverage(0.9) {
+        x if x < -slack => "too sure of themselves",
+        x if x > slack => "more cautious than needed",
+        _ => "as sure as they may be",
+    };
+    format!(
+        "Predictions of “{target}” are {verdict}: their 90 % intervals hold {} of the true values and their 50 % intervals {}. \
+         Their error (CRPS) is {}, against {} without looking at the row.",
+        percent(score.coverage90),
+        percent(score.coverage50),
+        number(score.crps),
+        number(score.crps_baseline)
+    )
+}
+
+fn levels(target: &str, score: &ClassCalibration) -> String {
+    format!(
+        "Predictions of “{target}” name the right class in {} of the rows (always the commonest: {}); \
+         their probabilities are off by {} on average.",
+        percent(score.accuracy),
+        percent(score.accuracy_baseline),
+        percent(score.calibration_error)
+    )
+}
+
+/// A number with about three digits that matter.
+pub(super) fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        x if !x.is_finite() => return "–".into(),
+        x if x >= 1000.0 => 0,
+        x if x >= 100.0 => 1,
+        x if x >= 1.0 => 2,
+        x if x >= 0.1 || x == 0.0 => 3,
+        x => ((-x.log10()).ceil() as usize + 2).min(6),
+    };
+    format!("{value:.digits$}").replace('-', "−")
+}
+
+/// A share in percent.
+pub(super) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        p if !p.is_finite() => "–".into(),
+        p if p == 0.0 || p == 100.0 => format!("{p:.0} %"),
+        p if p < 0.1 => "< 0.1 %".into(),
+        p if p < 10.0 => format!("{p:.1} %"),
+        p if p > 99.0 => format!("{p:.1} %"),
+        p => format!("{p:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_never_hide_their_size() {
+        assert_eq!(
+            [0.0, 0.5, 0.0123, 2.71528, 12345.6, -0.25, f64::NAN].map(number),
+            ["0.000", "0.500", "0.0123", "2.72", "12346", "−0.250", "–"]
+        );
+        assert_eq!(
+            [0.0, 0.0004, 0.034, 0.5, 0.999, 1.0].map(percent),
+            ["0 %", "< 0.1 %", "3.4 %", "50 %", "99.9 %", "100 %"]
+        );
+    }
+
+    #[test]
+    fn the_classifier_is_quoted_with_its_baseline() {
+        let test = |auc| told_apart(&TwoSample { auc, baseline: 0.503, standard_error: 0.008, rows: 1200 });
+        assert!(
+            test(0.51).contains("cannot tell") && test(0.56).contains("can hardly tell"),
+            "{}",
+            test(0.56)
+        );
+        assert!(test(0.7).contains("can often") && test(0.95).contains("easily"));
+        assert!(test(0.56).contains("AUC is 0.560; real against real gives 0.503"));
+    }
+}

@@ -1,0 +1,71 @@
+//! Matrix products on slices, by the crate that Burn's CPU backend multiplies with.
+
+#![expect(unsafe_code, reason = "the crate takes pointers; lengths are checked here, before every call")]
+
+/// A matrix in a slice: `rows` × `columns`, stored by rows, or the transpose of one stored so.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrix<'a> {
+    values: &'a [f32],
+    rows: usize,
+    columns: usize,
+    /// Distance between rows, and between columns.
+    strides: (isize, isize),
+}
+
+impl<'a> Matrix<'a> {
+    pub(crate) fn new(values: &'a [f32], rows: usize, columns: usize) -> Self {
+        assert_eq!(values.len(), rows * columns, "a matrix of {rows} × {columns}");
+        Self { values, rows, columns, strides: (columns as isize, 1) }
+    }
+
+    pub(crate) fn transposed(self) -> Self {
+        let strides = (self.strides.1, self.strides.0);
+        Self { values: self.values, rows: self.columns, columns: self.rows, strides }
+    }
+}
+
+/// out = a·b, or out += a·b. On the calling thread: callers share work out by rows, so that sums do not depend on threads.
+pub(crate) fn matmul(out: &mut [f32], add: bool, a: Matrix<'_>, b: Matrix<'_>) {
+    assert_eq!(a.columns, b.rows, "a product of {} × {} and {} × {}", a.rows, a.columns, b.rows, b.columns);
+    assert_eq!(out.len(), a.rows * b.columns, "the place for a product");
+    // SAFETY: `Matrix::new` has checked that rows × columns elements are there and strides stay within them (also when
+    // transposed), the place for the product is checked above, and `out` is borrowed alone.
+    unsafe {
+        gemm::gemm(
+            a.rows,
+            b.columns,
+            a.columns,
+            out.as_mut_ptr(),
+            1,
+            b.columns as isize,
+            add,
+            a.values.as_ptr(),
+            a.strides.1,
+            a.strides.0,
+            b.values.as_ptr(),
+            b.strides.1,
+            b.strides.0,
+            1.0,
+            1.0,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_transposed_and_added() {
+        let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 0.0, 2.0, -1.0, 0.0, 1.0]);
+        let mut out = [0.0; 4];
+        matmul(&mut out, false, Matrix::new(&a, 2, 3), Matrix::new(&b, 3, 2));
+        assert_eq!(out, [5.0, 1.0, 14.0, 1.0]);
+        matmul(&mut out, true, Matrix::new(&a, 3, 2).transposed(), Matrix::new(&b, 3, 2));
+        assert_eq!(out, [5.0 + 7.0, 1.0 + 2.0, 14.0 + 10.0, 1.0 + 2.0]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Batches: rows of a table as features and targets, with some cells known.
+
+use pmm::{Purpose, SpaceError, States, Store, Streams, Values};
+use pmm_data::Table;
+use rayon::prelude::*;
+
+use super::coordinates::{Cell, ClockKind};
+use super::features::View;
+use super::head::Target;
+use super::net::TableNet;
+
+/// Features `[rows, inputs]` and targets `[rows, columns]`.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// What the network sees.
+    pub features: Vec<f32>,
+    /// What it should say.
+    pub targets: Vec<Target>,
+}
+
+const TIES: u16 = 2;
+
+const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
+
+impl TableNet {
+    /// The cell of a row and modelled column of a table.
+    pub fn cell(&self, table: &Table, row: usize, column: usize) -> Cell {
+        let place = &self.coordinates.columns[column];
+        let cells = &table.columns[place.column];
+        place.cell(&self.schema.columns[place.column], cells.code[row], cells.value[row])
+    }
+
+    /// A batch of rows: `known(r)` says which columns of the r-th are seen; the other columns weigh alike in a row, and rows in
+    /// the batch. With gradual clocks, cells that are not known are seen through noise, at a time of their row.
+    pub fn batch(
+        &self,
+        table: &Table,
+        rows: &[u32],
+        known: impl Fn(usize) -> Vec<bool> + Sync,
+        streams: &Streams,
+        step: u64,
+    ) -> Result<Batch, SpaceError> {
+        let columns = self.coordinates.columns.len();
+        let known: Vec<bool> = (0..rows.len()).flat_map(known).collect();
+        let cells: Vec<Cell> = (0..rows.len() * columns)
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|i| self.cell(table, rows[i / columns] as usize, i % columns))
+            .collect();
+        let mut batch = match self.clock {
+            ClockKind::Reveal => self.reveal_batch(&cells, &known, streams, step),
+            ClockKind::Gradual => self.gradual_batch(&cells, &known, streams, step)?,
+        };
+        for targets in batch.targets.chunks_exact_mut(columns) {
+            let unknown = targets.iter().filter(|target| target.weight > 0.0).count().max(1);
+            let weight = 1.0 / (unknown * rows.len()) as f32;
+            targets.iter_mut().for_each(|target| target.weight *= weight);
+        }
+        Ok(batch)
+    }
+
+    fn reveal_batch(&self, cells: &[Cell], known: &[bool], streams: &Streams, step: u64) -> Batch {
+        let columns = self.coordinates.columns.len();
+        let rows = cells.len() / columns;
+        let features = self.features(rows, |row, column| {
+            let i = row * columns + column;
+            if known[i] { View::of(&cells[i]) } else { View::default() }
+        });
+        let target = |i: usize| {
+            let (row, column) = (i / columns, i % columns);
+            if known[i] || cells[i].is_unknown() {
+                return KNOWN;
+            }
+            let value = cells[i].value.map(|value| {
+                let u = streams.block_stream(Purpose::custom(TIES), column as u32, step, row as u64).unit();
+                let place = &self.coordinates.columns[column];
+                place.from_value(&self.schema.columns[place.column], value, u) as f32
+            });
+            Target { weight: 1.0, token: cells[i].token, value, mean: 0.0, clock: 0.0 }
+        };
+        Batch { features, targets: (0..cells.len()).into_par_iter().with_min_len(256).map(target).collect() }
+    }
+
+    fn gradual_batch(
+        &self,
+        cells: &[Cell],
+        known: &[bool],
+        streams: &Streams,
+        step: u64,
+    ) -> Result<Batch, SpaceError> {
+        let columns = self.coordinates.columns.len();
+        let rows = cells.len() / columns;
+        let states = self.noisy(cells, known, streams, step)?;
+        let means = self.value_means(&states);
+        let features =
+            self.features(rows, |row, column| self.view(&states, column, means[column].as_deref(), row));
+        let target = |i: usize| {
+            let (row, column) = (i / columns, i % columns);
+            let place = &self.coordinates.columns[column];
+            if known[i] || cells[i].is_unknown() {
+                return KNOWN;
+            }
+            let masked = place
+                .tokens
+                .as_ref()
+                .is_some_and(|tokens| states.stat(tokens.block).as_tokens().unwrap_or(&[])[row] == pmm::MASK);
+            let mut target = Target { weight: 1.0, token: cells[i].token.filter(|_| masked), ..KNOWN };
+            if let (Some(at), Some(value), Some(means)) = (&place.value, cells[i].value, &means[column]) {
+                (target.mean, target.clock) =
+                    self.anchor(column, f64::from(means[row]), states.clock(at.block)[row]);
+                target.value = Some(self.head_value(column, value));
+            }
+            target
+        };
+        Ok(Batch { features, targets: (0..cells.len()).map(target).collect() })
+    }
+
+    /// States of cells: known ones observed, the others drawn at stratified times.
+    fn noisy(
+        &self,
+        cells: &[Cell],
+        known: &[bool],
+        streams: &Streams,
+        step: u64,
+    ) -> Result<States, SpaceError> {
+        let columns = self.coordinates.columns.len();
+        let rows = cells.len() / columns;
+        let column_of = self.column_of_block();
+        let x = self.values(cells);
+        let mut states = States::prior(&self.coordinates.space, 0, rows);
+        let has = |row: usize, block: usize| {
+            let (column, is_value) = column_of[block];
+            let cell = &cells[row * columns + column];
+            (
+                known[row * columns + column],
+                if is_value { cell.value.is_some() } else { cell.token.is_some() },
+            )
+        };
+        states.observe(&x, |row, block, _| has(row, block) == (true, true))?;
+        states.hide(|row, block, _| !has(row, block).1);
+        let mut shift = streams.stream(Purpose::TIME, step, 0);
+        let shift = shift.unit();
+        // Stratified, in an order of their own so that a row's time does not follow its place.
+        let mut times: Vec<f64> = (0..rows).map(|row| (row as f64 + shift) / rows as f64).collect();
+        streams.stream(Purpose::TIME, step, 1).shuffle(&mut times);
+        states.draw(&x, &times, streams, step)?;
+        Ok(states)
+    }
+
+    /// Rows of cells as values of the space; any value of the support where a cell has none.
+    pub fn values(&self, cells: &[Cell]) -> Values {
+        let columns = self.coordinates.columns.len();
+        let store = |&(column, is_value): &(usize, bool)| {
+            let place = &self.coordinates.columns[column];
+            let schema = &self.schema.columns[place.column];
+            let cells = cells.iter().skip(column).step_by(columns);
+            if !is_value {
+                return Store::from(cells.map(|cell| cell.token.unwrap_or(0)).collect::<Vec<u32>>());
+            }
+            let safe = |value: f64| if value.is_finite() { value as f32 } else { 1.0 };
+            Store::from(
+                cells
+                    .map(|cell| cell.value.map_or(1.0, |value| safe(place.from_value(schema, value, 0.5))))
+                    .collect::<Vec<f32>>(),
+            )
+        };
+        Values::new(self.column_of_block().iter().map(store).collect())
+    }
+
+    /// For every block of the space: its column, and whether it is the column's value.
+    pub fn column_of_block(&self) -> Vec<(usize, bool)> {
+        let mut of = vec![(0, false); self.coordinates.space.blocks().len()];
+        for (column, place) in self.coordinates.columns.iter().enumerate() {
+            if let Some(tokens) = &place.tokens {
+                of[tokens.block] = (column, false);
+            }
+            if let Some(value) = &place.value {
+                of[value.block] = (column, true);
+            }
+        }
+        of
+    }
+}

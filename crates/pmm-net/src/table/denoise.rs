@@ -1,0 +1,165 @@
+//! The network of a table as a denoiser of states.
+
+use std::sync::Arc;
+
+use pmm::{Denoiser, Estimate, Estimates, Head, Mixture, States};
+use pmm_data::Coding;
+use rayon::prelude::*;
+
+use super::coordinates::{ClockKind, ColumnPlace, Scale};
+use super::features::View;
+use super::head::Law;
+use super::net::TableNet;
+
+/// A network with its weights: what samplers ask.
+#[derive(Debug, Clone)]
+pub struct TableDenoiser {
+    net: Arc<TableNet>,
+    weights: Arc<[f32]>,
+    /// Never say "missing": for imputation, where a value is wanted.
+    complete: bool,
+}
+
+/// Values that stand for a column's law where a pair wants points.
+const ATOMS: usize = 128;
+
+impl TableDenoiser {
+    /// A network with weights of its own.
+    pub fn new(net: Arc<TableNet>, weights: impl Into<Arc<[f32]>>) -> Self {
+        Self { net, weights: weights.into(), complete: false }
+    }
+
+    /// With probability 0 for "missing", which gives every cell a value.
+    pub fn complete(mut self, complete: bool) -> Self {
+        self.complete = complete;
+        self
+    }
+
+    /// The network.
+    pub fn net(&self) -> &Arc<TableNet> {
+        &self.net
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The law of a column in rows whose cells are seen as `view` says.
+    pub fn laws(&self, rows: usize, view: impl Fn(usize, usize) -> View + Sync, column: usize) -> Vec<Law> {
+        let mut laws = self.net.laws(&self.weights, rows, view, column);
+        laws.iter_mut().for_each(|law| self.settle(&self.net.coordinates.columns[column], law));
+        laws
+    }
+
+    fn settle(&self, place: &ColumnPlace, law: &mut Law) {
+        let missing = place.tokens.as_ref().and_then(|tokens| tokens.missing);
+        if let (true, Some(missing)) = (self.complete, missing) {
+            law.codes[missing as usize] = 0.0;
+            let sum: f64 = law.codes.iter().sum();
+            if sum > 0.0 {
+                law.codes.iter_mut().for_each(|p| *p /= sum);
+            } else {
+                law.codes[0] = 1.0;
+            }
+        }
+    }
+}
+
+impl Denoiser for TableDenoiser {
+    fn denoise(&self, states: &States, estimates: &mut Estimates) {
+        let net = &self.net;
+        let means = net.value_means(states);
+        let view = |row: usize, column: usize| net.view(states, column, means[column].as_deref(), row);
+        let outputs = net.outputs_of(&self.weights, net.features(states.rows(), view));
+        for (index, place) in net.coordinates.columns.iter().enumerate() {
+            let column =
+                Answer { denoiser: self, place, index, outputs: &outputs, means: means[index].as_deref() };
+            column.write(states, estimates);
+        }
+    }
+}
+
+/// What the network says about one column.
+struct Answer<'a> {
+    denoiser: &'a TableDenoiser,
+    place: &'a ColumnPlace,
+    index: usize,
+    outputs: &'a [f32],
+    means: Option<&'a [f32]>,
+}
+
+impl Answer<'_> {
+    fn write(&self, states: &States, estimates: &mut Estimates) {
+        let net = &self.denoiser.net;
+        let rows: Vec<&[f32]> = self.outputs.chunks_exact(net.outputs()).collect();
+        let value_clock = self.place.value.as_ref().map(|value| states.clock(value.block));
+        let law = |row: usize| {
+            let (mean, clock) = self.anchor(row, value_clock);
+            let mut law = net.heads()[self.index].law(rows[row], mean, clock);
+            self.denoiser.settle(self.place, &mut law);
+            law
+        };
+        let laws: Vec<Law> = (0..rows.len()).into_par_iter().with_min_len(16).map(law).collect();
+        if let Some(tokens) = &self.place.tokens {
+            let estimate = &mut estimates.blocks[tokens.block];
+            let mut buffer = estimate.take_buffer(rows.len() * tokens.codes);
+            for (out, law) in buffer.chunks_exact_mut(tokens.codes).zip(&laws) {
+                out.iter_mut().zip(&law.codes).for_each(|(out, p)| *out = *p as f32);
+            }
+            *estimate = Estimate::Mean(buffer);
+        }
+        let Some(value) = &self.place.value else { return };
+        estimates.blocks[value.block] = match (net.head, value.scale) {
+            (Head::Mean, _) => {
+                let estimate = |row: usize| {
+                    let (mean, clock) = self.anchor(row, value_clock);
+                    net.heads()[self.index].estimate(rows[row], mean, clock)
+                };
+                Estimate::Mean((0..rows.len()).map(estimate).collect())
+            }
+            (Head::Marginal, Scale::Score) => Estimate::Mixture(normals(&laws)),
+            (Head::Marginal, Scale::Ratio(unit)) => Estimate::Mixture(self.atoms(&laws, unit)),
+        };
+    }
+
+    /// Where the head's mixture or estimate starts from: posterior mean and clock, in the head's unit.
+    fn anchor(&self, row: usize, clock: Option<&[f64]>) -> (f32, f32) {
+        let (Some(means), Some(clock)) = (self.means, clock) else { return (0.0, 0.0) };
+        let net = &self.denoiser.net;
+        if net.clock == ClockKind::Reveal || clock[row] == f64::INFINITY {
+            return (0.0, 0.0);
+        }
+        net.anchor(self.index, f64::from(means[row]), clock[row])
+    }
+
+    /// The law of a value as points at even ranks of its column, in the block's unit.
+    fn atoms(&self, laws: &[Law], unit: f64) -> Mixture {
+        let column = &self.denoiser.net.schema.columns[self.place.column];
+        let Coding::Numbers(numbers) = &column.coding else { return Mixture::default() };
+        let knots = numbers.grid.len();
+        let points: Vec<f64> = if knots <= ATOMS {
+            numbers.grid.values().to_vec()
+        } else {
+            (0..ATOMS).map(|k| numbers.grid.values()[(2 * k + 1) * knots / (2 * ATOMS)]).collect()
+        };
+        let scores: Vec<f64> = points.iter().map(|&value| numbers.grid.score(value, 0.5)).collect();
+        let mut mixture = Mixture { components: points.len(), ..Mixture::default() };
+        for law in laws {
+            mixture.mean.extend(points.iter().map(|value| (value / unit) as f32));
+            mixture.sd.extend(points.iter().map(|_| 0.0));
+            mixture.weight.extend(law.shares(&scores).into_iter().map(|share| share as f32));
+        }
+        mixture
+    }
+}
+
+fn normals(laws: &[Law]) -> Mixture {
+    let all = || laws.iter().flat_map(|law| &law.components);
+    Mixture {
+        components: laws.first().map_or(0, |law| law.components.len()),
+        weight: all().map(|c| c.0 as f32).collect(),
+        mean: all().map(|c| c.1 as f32).collect(),
+        sd: all().map(|c| c.2 as f32).collect(),
+    }
+}

@@ -1,0 +1,290 @@
+//! Heads: what the outputs of the network say about a cell; losses and their gradients.
+
+use std::ops::Range;
+
+use pmm::{Head, Stream};
+
+use super::coordinates::{ColumnPlace, Scale};
+
+/// Components of a mixture head.
+pub(crate) const COMPONENTS: usize = 8;
+/// The narrowest component, in logs of the normal score: finer than the ranks of a hundred thousand values.
+const LEAST_LOG_SD: f32 = -7.0;
+const MOST_LOG_SD: f32 = 2.0;
+const HALF_LOG_2_PI: f64 = 0.918_938_533_204_672_7;
+
+/// The outputs of a column.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnHead {
+    pub(crate) tokens: Option<Range<usize>>,
+    pub(crate) value: Option<(Range<usize>, ValueHead)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ValueHead {
+    /// Eight Gaussians on the normal score, around (centre, scale).
+    Mixture,
+    /// x̂ = μ + h/√(1 + a): the EDM parametrisation for data of unit variance.
+    Normal,
+    /// x̂ = μ e^h.
+    Poisson,
+    /// x̂ = μ e^h.
+    Gamma,
+}
+
+/// What a cell is to be told, and from where.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// Weight in the loss; 0 for cells that are known.
+    pub weight: f32,
+    /// The token, if the column has tokens.
+    pub token: Option<u32>,
+    /// The value in the head's unit (normal score for a mixture), if there is one.
+    pub value: Option<f32>,
+    /// Posterior mean, in the same unit; 0 before anything is seen.
+    pub mean: f32,
+    /// Clock reading.
+    pub clock: f32,
+}
+
+/// The law of a cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Law {
+    /// Probabilities of the codes, where the column has any.
+    pub codes: Vec<f64>,
+    /// (weight, mean, sd) of the value's normal score, where the column has one.
+    pub components: Vec<(f64, f64, f64)>,
+}
+
+impl Law {
+    /// P(score ≤ z) of the value.
+    pub fn cdf(&self, z: f64) -> f64 {
+        self.components.iter().map(|&(weight, mean, sd)| weight * phi((z - mean) / sd)).sum()
+    }
+
+    /// log density of the value's score.
+    pub fn log_density(&self, z: f64) -> f64 {
+        let terms: Vec<f64> = self
+            .components
+            .iter()
+            .map(|&(weight, mean, sd)| weight.ln() - sd.ln() - 0.5 * ((z - mean) / sd).powi(2))
+            .collect();
+        let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        most + terms.iter().map(|term| (term - most).exp()).sum::<f64>().ln() - HALF_LOG_2_PI
+    }
+
+    /// A draw of the value's score.
+    pub fn draw(&self, rng: &mut Stream) -> f64 {
+        let mut u = rng.unit();
+        let chosen = self.components.iter().find(|component| {
+            u -= component.0;
+            u < 0.0
+        });
+        let (_, mean, sd) = *chosen.or(self.components.last()).unwrap_or(&(1.0, 0.0, 1.0));
+        mean + sd * rng.normal()
+    }
+
+    /// A draw of the code.
+    pub fn draw_code(&self, rng: &mut Stream) -> u32 {
+        let mut u = rng.unit() * self.codes.iter().sum::<f64>();
+        let chosen = self.codes.iter().position(|p| {
+            u -= p;
+            u < 0.0
+        });
+        // Rounding may leave u at 0: then the last code that is possible.
+        chosen.or_else(|| self.codes.iter().rposition(|p| *p > 0.0)).unwrap_or(0) as u32
+    }
+
+    /// Probabilities that the value's score is nearest to each of some points, in ascending order.
+    pub(crate) fn shares(&self, points: &[f64]) -> Vec<f64> {
+        let edges = points.windows(2).map(|pair| self.cdf(0.5 * (pair[0] + pair[1])));
+        let mut below = 0.0;
+        let mut shares: Vec<f64> = edges
+            .map(|edge| {
+                let share = (edge - below).max(0.0);
+                below = edge.max(below);
+                share
+            })
+            .collect();
+        shares.push((1.0 - below).max(0.0));
+        if shares.iter().sum::<f64>() <= 0.0 {
+            shares.fill(1.0);
+        }
+        shares
+    }
+}
+
+/// Φ.
+fn phi(z: f64) -> f64 {
+    0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+impl ColumnHead {
+    pub(crate) fn new(place: &ColumnPlace, head: Head, start: usize) -> Self {
+        let mut end = start;
+        let mut take = |len: usize| {
+            end += len;
+            end - len..end
+        };
+        let tokens = place.tokens.as_ref().map(|tokens| take(tokens.codes));
+        let value = place.value.as_ref().map(|value| match (head, value.scale) {
+            (Head::Marginal, _) => (take(3 * COMPONENTS), ValueHead::Mixture),
+            (Head::Mean, Scale::Score) => (take(1), ValueHead::Normal),
+            (Head::Mean, Scale::Ratio(_)) => (take(1), ValueHead::Poisson),
+        });
+        Self { tokens, value }
+    }
+
+    pub(crate) fn with_pair(mut self, gamma: bool) -> Self {
+        if let Some((_, head @ ValueHead::Poisson)) = &mut self.value
+            && gamma
+        {
+            *head = ValueHead::Gamma;
+        }
+        self
+    }
+
+    pub(crate) fn end(&self, start: usize) -> usize {
+        let tokens = self.tokens.as_ref().map_or(start, |range| range.end);
+        self.value.as_ref().map_or(tokens, |(range, _)| range.end)
+    }
+
+    /// Biases from which training starts: the codes' shares; components spread over the normal law.
+    pub(crate) fn initial(&self, counts: &[u64], biases: &mut [f32]) {
+        if let Some(range) = &self.tokens {
+            let total: u64 = counts.iter().sum();
+            for (bias, &count) in biases[range.clone()].iter_mut().zip(counts) {
+                *bias = ((count as f32 + 0.5) / (total as f32 + 1.0)).ln();
+            }
+        }
+        if let Some((range, ValueHead::Mixture)) = &self.value {
+            let biases = &mut biases[range.clone()];
+            for k in 0..COMPONENTS {
+                biases[COMPONENTS + k] = -1.75 + 3.5 * k as f32 / (COMPONENTS - 1) as f32;
+                biases[2 * COMPONENTS + k] = -0.5;
+            }
+        }
+    }
+
+    /// The loss of a cell, and its gradient added to `slope` (both `[outputs]`, of a row).
+    pub(crate) fn loss(&self, outputs: &[f32], target: &Target, slope: &mut [f32]) -> f64 {
+        let mut loss = 0.0;
+        if let (Some(range), Some(token)) = (&self.tokens, target.token) {
+            loss += cross_entropy(&outputs[range.clone()], token, target.weight, &mut slope[range.clone()]);
+        }
+        if let (Some((range, head)), Some(x)) = (&self.value, target.value) {
+            let (outputs, slope) = (&outputs[range.clone()], &mut slope[range.clone()]);
+            loss += match head {
+                ValueHead::Mixture => mixture(outputs, x, target, slope),
+                ValueHead::Normal => {
+                    let noise = (1.0 + target.clock).sqrt();
+                    let error = outputs[0] - (x - target.mean) * noise;
+                    slope[0] += target.weight * error;
+                    0.5 * error * error
+                }
+                // √a · D: errors of x̂ are of order 1/√a, so that every clock reading counts alike.
+                ValueHead::Poisson => {
+                    let x_hat = target.mean * outputs[0].clamp(-20.0, 20.0).exp();
+                    let weight = target.clock.sqrt().max(0.1);
+                    slope[0] += target.weight * weight * (x_hat - x);
+                    let log = if x > 0.0 { x * (x / x_hat).ln() } else { 0.0 };
+                    weight * (x_hat - x + log)
+                }
+                ValueHead::Gamma => {
+                    let ratio = x / (target.mean * outputs[0].clamp(-20.0, 20.0).exp());
+                    let weight = target.clock.sqrt().max(0.1);
+                    slope[0] += target.weight * weight * (1.0 - ratio);
+                    weight * (ratio - 1.0 - ratio.ln())
+                }
+            };
+        }
+        f64::from(target.weight) * f64::from(loss)
+    }
+
+    /// The law of a cell from its outputs. `mean` and `clock` place the mixture, as in [`Target`].
+    pub(crate) fn law(&self, outputs: &[f32], mean: f32, clock: f32) -> Law {
+        let mut law = Law::default();
+        if let Some(range) = &self.tokens {
+            softmax(&outputs[range.clone()], &mut law.codes);
+        }
+        if let Some((range, ValueHead::Mixture)) = &self.value {
+            let outputs = &outputs[range.clone()];
+            let mut weights = Vec::new();
+            softmax(&outputs[..COMPONENTS], &mut weights);
+            let scale = scale_at(clock);
+            let component = |k: usize| {
+                let centre = mean + scale * outputs[COMPONENTS + k];
+                let sd = scale * outputs[2 * COMPONENTS + k].clamp(LEAST_LOG_SD, MOST_LOG_SD).exp();
+                (weights[k], f64::from(centre), f64::from(sd))
+            };
+            law.components = (0..COMPONENTS).map(component).collect();
+        }
+        law
+    }
+
+    /// x̂ of a mean head.
+    pub(crate) fn estimate(&self, outputs: &[f32], mean: f32, clock: f32) -> f32 {
+        match &self.value {
+            Some((range, ValueHead::Normal)) => mean + outputs[range.start] * scale_at(clock),
+            Some((range, ValueHead::Poisson | ValueHead::Gamma)) => {
+                (mean * outputs[range.start].clamp(-20.0, 20.0).exp()).clamp(f32::MIN_POSITIVE, f32::MAX)
+            }
+            _ => mean,
+        }
+    }
+}
+
+fn scale_at(clock: f32) -> f32 {
+    1.0 / (1.0 + clock).sqrt()
+}
+
+/// −log softmax(logits)\[token\].
+fn cross_entropy(logits: &[f32], token: u32, weight: f32, slope: &mut [f32]) -> f32 {
+    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for (slope, logit) in slope.iter_mut().zip(logits) {
+        *slope = (logit - most).exp();
+        sum += *slope;
+    }
+    let scale = weight / sum;
+    slope.iter_mut().for_each(|slope| *slope *= scale);
+    slope[token as usize] -= weight;
+    sum.ln() + most - logits[token as usize]
+}
+
+/// −log Σ wₖ N(x; centre + scale·mₖ, scale·sₖ), without the constant of the scale.
+fn mixture(outputs: &[f32], x: f32, target: &Target, slope: &mut [f32]) -> f32 {
+    const K: usize = COMPONENTS;
+    let y = (x - target.mean) / scale_at(target.clock);
+    let most = outputs[..K].iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let (mut weights, mut terms, mut sum) = ([0f32; K], [0f32; K], 0f32);
+    let (mut z, mut inverse) = ([0f32; K], [0f32; K]);
+    for k in 0..K {
+        weights[k] = (outputs[k] - most).exp();
+        sum += weights[k];
+        let log_sd = outputs[2 * K + k].clamp(LEAST_LOG_SD, MOST_LOG_SD);
+        inverse[k] = (-log_sd).exp();
+        z[k] = (y - outputs[K + k]) * inverse[k];
+        terms[k] = outputs[k] - most - log_sd - 0.5 * z[k] * z[k];
+    }
+    let top = terms.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let total: f32 = terms.iter().map(|term| (term - top).exp()).sum();
+    for k in 0..K {
+        let share = (terms[k] - top).exp() / total;
+        slope[k] = target.weight * (weights[k] / sum - share);
+        slope[K + k] = -target.weight * share * z[k] * inverse[k];
+        let (log_sd, push) = (outputs[2 * K + k], target.weight * share * (1.0 - z[k] * z[k]));
+        // At a bound only the way back is open.
+        let outward = (log_sd < LEAST_LOG_SD && push > 0.0) || (log_sd > MOST_LOG_SD && push < 0.0);
+        slope[2 * K + k] = if outward { 0.0 } else { push };
+    }
+    sum.ln() - top - total.ln() + HALF_LOG_2_PI as f32
+}
+
+fn softmax(logits: &[f32], out: &mut Vec<f64>) {
+    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    out.clear();
+    out.extend(logits.iter().map(|logit| f64::from((logit - most).exp())));
+    let sum: f64 = out.iter().sum();
+    out.iter_mut().for_each(|p| *p /= sum);
+}

@@ -1,0 +1,17 @@
+//! Tables: columns ⇄ coordinates ⇄ features and outputs of one network.
+
+mod batch;
+mod coordinates;
+mod denoise;
+mod features;
+mod generate;
+mod head;
+mod net;
+
+pub use batch::Batch;
+pub use coordinates::{Cell, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
+pub use denoise::TableDenoiser;
+pub use features::View;
+pub use generate::{GenerateError, Plan};
+pub use head::{Law, Target};
+pub use net::TableNet;

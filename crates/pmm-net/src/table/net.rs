@@ -1,0 +1,230 @@
+//! The network of a table: features of cells → laws of cells.
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use pmm::{Head, MASK, ParameterError, States, Streams};
+use pmm_data::{Coding, PairKind, Schema};
+use rayon::prelude::*;
+
+use super::coordinates::{ClockKind, Coordinates, Scale};
+use super::features::{Encoder, View};
+use super::head::{ColumnHead, Law, Target};
+use crate::parts::Parts;
+use crate::trunk::{Masks, Trunk, TrunkConfig};
+
+/// The network of a table; its weights come with every call.
+#[derive(Debug, Clone)]
+pub struct TableNet {
+    pub(super) schema: Arc<Schema>,
+    pub(super) coordinates: Coordinates,
+    pub(super) clock: ClockKind,
+    pub(super) head: Head,
+    encoders: Vec<Encoder>,
+    heads: Vec<ColumnHead>,
+    inputs: usize,
+    outputs: usize,
+    trunk: Trunk,
+}
+
+/// Pieces of the encoding of a number; fewer where there are many columns.
+const PIECES: usize = 32;
+/// Inputs that all pieces together should not exceed by much.
+const MOST_PIECES: usize = 2048;
+
+impl TableNet {
+    /// The network of a schema.
+    pub fn new(
+        schema: Arc<Schema>,
+        clock: ClockKind,
+        head: Head,
+        config: &TrunkConfig,
+        device: Device,
+    ) -> Result<Self, ParameterError> {
+        let coordinates = Coordinates::new(&schema, clock)?;
+        let pieces = (MOST_PIECES / coordinates.columns.len().max(1)).clamp(4, PIECES);
+        let encoder =
+            |place: &super::ColumnPlace| Encoder::new(place, &schema.columns[place.column], clock, pieces);
+        let encoders: Vec<Encoder> = coordinates.columns.iter().map(encoder).collect();
+        let mut outputs = 0;
+        let mut heads = Vec::new();
+        for place in &coordinates.columns {
+            let gamma = schema.columns[place.column].pair == PairKind::Gamma;
+            let head = ColumnHead::new(place, head, outputs).with_pair(gamma);
+            outputs = head.end(outputs);
+            heads.push(head);
+        }
+        let inputs = encoders.iter().map(Encoder::len).sum();
+        let trunk = Trunk::new(inputs, outputs, config, device);
+        Ok(Self { schema, coordinates, clock, head, encoders, heads, inputs, outputs, trunk })
+    }
+
+    /// Its coordinates.
+    pub fn coordinates(&self) -> &Coordinates {
+        &self.coordinates
+    }
+    /// The schema it was made for.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+    /// How its clocks run.
+    pub fn clock(&self) -> ClockKind {
+        self.clock
+    }
+    /// Its head.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+    /// Its weights.
+    pub fn parts(&self) -> &Parts {
+        self.trunk.parts()
+    }
+    /// Features per row.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+    /// Outputs per row.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Initial weights: outputs near the columns' own laws.
+    pub fn initial(&self, streams: &Streams) -> Vec<f32> {
+        let mut weights = self.parts().initial(streams);
+        let last = self.parts().iter().len();
+        let output = &self.parts().get(last - 2).range;
+        weights[output.clone()].iter_mut().for_each(|w| *w *= 0.1);
+        let biases = &mut weights[self.parts().get(last - 1).range.clone()];
+        for (head, place) in self.heads.iter().zip(&self.coordinates.columns) {
+            head.initial(place.tokens.as_ref().map_or(&[], |tokens| &tokens.counts), biases);
+        }
+        weights
+    }
+
+    /// Features of rows, `[rows, inputs]`, from the views of their cells.
+    pub fn features(&self, rows: usize, view: impl Fn(usize, usize) -> View + Sync) -> Vec<f32> {
+        let mut features = vec![0.0; rows * self.inputs];
+        features.par_chunks_mut(self.inputs).with_min_len(16).enumerate().for_each(|(row, mut out)| {
+            for (column, encoder) in self.encoders.iter().enumerate() {
+                let (cell, rest) = out.split_at_mut(encoder.len());
+                encoder.write(&view(row, column), cell);
+                out = rest;
+            }
+        });
+        features
+    }
+
+    /// The loss of a batch and its gradient: targets are `[rows, columns]`.
+    pub fn gradient(
+        &self,
+        weights: &[f32],
+        features: Vec<f32>,
+        masks: Masks,
+        targets: &[Target],
+        gradient: &mut [f32],
+    ) -> f64 {
+        self.trunk.backward(weights, features, masks, |outputs| self.loss(outputs, targets), gradient)
+    }
+
+    /// The loss of every row.
+    pub fn losses(&self, weights: &[f32], features: Vec<f32>, targets: &[Target]) -> Vec<f64> {
+        let outputs = self.trunk.forward(weights, features);
+        let columns = self.heads.len();
+        let rows = outputs.par_chunks(self.outputs).zip(targets.par_chunks(columns)).with_min_len(16);
+        rows.map_init(
+            || vec![0.0; self.outputs],
+            |slope, (outputs, targets)| self.row_loss(outputs, targets, slope),
+        )
+        .collect()
+    }
+
+    /// The loss of a batch and its gradient by the outputs.
+    fn loss(&self, outputs: &[f32], targets: &[Target]) -> (f64, Vec<f32>) {
+        let mut slopes = vec![0.0; outputs.len()];
+        let rows = slopes.par_chunks_mut(self.outputs).zip(outputs.par_chunks(self.outputs));
+        let rows = rows.zip(targets.par_chunks(self.heads.len())).with_min_len(16);
+        // Collected before they are added: the order must not depend on threads.
+        let losses: Vec<f64> =
+            rows.map(|((slope, outputs), targets)| self.row_loss(outputs, targets, slope)).collect();
+        (losses.iter().sum(), slopes)
+    }
+
+    fn row_loss(&self, outputs: &[f32], targets: &[Target], slope: &mut [f32]) -> f64 {
+        let cells = self.heads.iter().zip(targets).filter(|(_, target)| target.weight > 0.0);
+        cells.map(|(head, target)| head.loss(outputs, target, slope)).sum()
+    }
+
+    /// Where a head starts from while a clock runs: the posterior mean in the head's unit, and the clock.
+    pub(super) fn anchor(&self, column: usize, mean: f64, clock: f64) -> (f32, f32) {
+        let place = &self.coordinates.columns[column];
+        let mean = match (self.head, place.value.as_ref().map(|value| value.scale)) {
+            // A mixture lives on the normal score, whatever the pair.
+            (Head::Marginal, Some(Scale::Ratio(unit))) => match &self.schema.columns[place.column].coding {
+                Coding::Numbers(numbers) => numbers.grid.score(mean * unit, 0.5),
+                _ => mean,
+            },
+            _ => mean,
+        };
+        (mean as f32, clock as f32)
+    }
+
+    /// A value in the unit of its column's head.
+    pub(super) fn head_value(&self, column: usize, value: f64) -> f32 {
+        let place = &self.coordinates.columns[column];
+        let schema = &self.schema.columns[place.column];
+        match (self.head, &schema.coding) {
+            (Head::Marginal, Coding::Numbers(numbers)) => numbers.grid.score(value, 0.5) as f32,
+            _ => place.from_value(schema, value, 0.5) as f32,
+        }
+    }
+
+    /// The posterior means of every column's value.
+    pub(super) fn value_means(&self, states: &States) -> Vec<Option<Vec<f32>>> {
+        let columns = self.coordinates.columns.iter();
+        columns.map(|place| place.value.as_ref().map(|value| states.means(value.block))).collect()
+    }
+
+    /// What the network sees of a cell of states.
+    pub(super) fn view(&self, states: &States, column: usize, means: Option<&[f32]>, row: usize) -> View {
+        let place = &self.coordinates.columns[column];
+        let mut view = View { known: true, ..View::default() };
+        if let Some(tokens) = &place.tokens {
+            let token = states.stat(tokens.block).as_tokens().unwrap_or(&[])[row];
+            view.token = (token != MASK).then_some(token);
+            view.known &= token != MASK;
+        }
+        let (Some(value), Some(means)) = (&place.value, means) else { return view };
+        let clock = states.clock(value.block)[row];
+        // A gate that is known and says "special" leaves no value to see.
+        let gated = view.token.is_some_and(|token| token > 0);
+        view.known &= gated || clock == f64::INFINITY;
+        let seen = clock == f64::INFINITY || self.clock == ClockKind::Gradual;
+        if seen && !gated {
+            view.value =
+                Some(place.to_value(&self.schema.columns[place.column], f64::from(means[row]), true));
+            view.clock = clock;
+        }
+        view
+    }
+
+    /// Outputs of a batch.
+    pub(super) fn outputs_of(&self, weights: &[f32], features: Vec<f32>) -> Vec<f32> {
+        self.trunk.forward(weights, features)
+    }
+
+    pub(super) fn heads(&self) -> &[ColumnHead] {
+        &self.heads
+    }
+
+    /// The laws of one column in rows whose other cells are seen as `view` says.
+    pub fn laws(
+        &self,
+        weights: &[f32],
+        rows: usize,
+        view: impl Fn(usize, usize) -> View + Sync,
+        column: usize,
+    ) -> Vec<Law> {
+        let outputs = self.trunk.forward(weights, self.features(rows, view));
+        outputs.par_chunks(self.outputs).map(|row| self.heads[column].law(row, 0.0, 0.0)).collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! The knobs of a training run.
+
+use serde::{Deserialize, Serialize};
+
+/// How to train. The default is the recommended run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrainConfig {
+    /// Steps in all; the learning rate is 0 at the end.
+    pub steps: u64,
+    /// The largest learning rate.
+    pub learning_rate: f64,
+    /// Steps of linear growth to it; a cosine takes it down from there.
+    pub warmup: u64,
+    /// Decoupled weight decay (per unit of learning rate), on matrices only.
+    pub weight_decay: f64,
+    /// The gradient is scaled down to this norm where it is longer.
+    pub clip: f64,
+    /// Decay per step of the moving average of the weights, the one that is validated and kept.
+    pub ema: f64,
+    /// Steps between validations.
+    pub validate_every: u64,
+    /// Validations without a new best after which the run stops.
+    pub patience: u64,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        Self {
+            steps: 3000,
+            learning_rate: 2e-3,
+            warmup: 100,
+            weight_decay: 0.01,
+            clip: 1.0,
+            ema: 0.998,
+            validate_every: 100,
+            patience: 20,
+        }
+    }
+}
+
+impl TrainConfig {
+    /// The learning rate of a step: linear warm-up, then half a cosine.
+    ///
+    /// ```
+    /// use pmm_train::TrainConfig;
+    /// let config = TrainConfig { steps: 1100, warmup: 100, learning_rate: 1.0, ..Default::default() };
+    /// assert_eq!(config.rate(49), 0.5);
+    /// assert!((config.rate(600) - 0.5).abs() < 1e-12);
+    /// assert!(config.rate(1099) < 1e-4);
+    /// ```
+    pub fn rate(&self, step: u64) -> f64 {
+        let warm = (step + 1) as f64 / self.warmup.max(1) as f64;
+        let span = self.steps.saturating_sub(self.warmup).max(1) as f64;
+        let done = (step.saturating_sub(self.warmup) as f64 / span).min(1.0);
+        self.learning_rate * warm.min(0.5 * (1.0 + (std::f64::consts::PI * done).cos()))
+    }
+
+    /// The decay of the average at a step: short at first, so that it does not remember the initial weights.
+    pub fn ema_at(&self, step: u64) -> f64 {
+        self.ema.min((1.0 + step as f64) / (10.0 + step as f64))
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<String> {
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        if self.validate_every == 0 || self.patience == 0 {
+            return Some("train.validate_every and train.patience must be at least 1".into());
+        }
+        if !positive(self.learning_rate) || !positive(self.clip) {
+            return Some("train.learning_rate and train.clip must be positive numbers".into());
+        }
+        if !(0.0..1.0).contains(&self.ema) || !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
+            return Some("train.ema must be at least 0 and below 1, train.weight_decay at least 0".into());
+        }
+        None
+    }
+}

@@ -1,0 +1,106 @@
+//! The resolved settings of a model: `config.toml`.
+
+use pmm::Head;
+use pmm_net::TrunkConfig;
+use pmm_net::table::ClockKind;
+use serde::{Deserialize, Serialize};
+
+use crate::config::TrainConfig;
+
+/// Everything that a fit depends on, beside the data and their schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FitConfig {
+    /// Fixes every random number.
+    pub seed: u64,
+    /// How clocks run.
+    pub clock: ClockKind,
+    /// What the network says about a number: its law, or its mean.
+    #[serde(with = "head_name")]
+    pub head: Head,
+    /// A column whose prediction matters most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Share of the rows held out for validation.
+    pub valid: f64,
+    /// Rows per step.
+    pub batch: usize,
+    /// The network.
+    pub net: TrunkConfig,
+    /// The training.
+    pub train: TrainConfig,
+}
+
+impl Default for FitConfig {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            clock: ClockKind::Reveal,
+            head: Head::Marginal,
+            target: None,
+            valid: 0.1,
+            batch: 256,
+            net: TrunkConfig::default(),
+            train: TrainConfig::default(),
+        }
+    }
+}
+
+mod head_name {
+    use pmm::Head;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(head: &Head, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if *head == Head::Mean { "mean" } else { "marginal" })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Head, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "mean" => Ok(Head::Mean),
+            "marginal" => Ok(Head::Marginal),
+            other => Err(D::Error::unknown_variant(other, &["mean", "marginal"])),
+        }
+    }
+}
+
+/// Multiplications that a fit may cost: about a minute of two cores.
+const BUDGET: f64 = 2.4e12;
+
+impl FitConfig {
+    /// The recommended settings for a table of so many rows, and a network with so many inputs and outputs.
+    ///
+    /// Small tables are learned by heart soon: more dropout and decay, and fewer steps.
+    pub fn for_table(rows: u64, inputs: usize, outputs: usize) -> Self {
+        let mut config = Self::default();
+        config.net.dropout = if rows < 3_000 { 0.3 } else { 0.1 };
+        config.train.weight_decay = if rows < 3_000 { 0.1 } else { 0.02 };
+        config.batch = (rows as usize).clamp(1, 256);
+        let width = config.net.width;
+        let weights = width * (inputs + outputs) + config.net.blocks * 2 * width * width;
+        // Forward, and backward twice that.
+        let step = 3.0 * (weights * config.batch) as f64;
+        // A row is worth looking at some two hundred times, not more.
+        let looks = 250.0 * rows as f64 / config.batch as f64;
+        let steps = (BUDGET / step).min(looks).clamp(300.0, 6_000.0);
+        config.train.steps = (steps / 100.0).round() as u64 * 100;
+        config.train.warmup = (config.train.steps / 20).min(200);
+        config.train.validate_every = (config.train.steps / 30).max(10);
+        config
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<String> {
+        if self.batch == 0 || self.net.width == 0 {
+            return Some("batch and net.width must be at least 1".into());
+        }
+        if !(0.0..=0.9).contains(&self.net.dropout) || !(0.0..=0.5).contains(&self.valid) {
+            return Some("net.dropout must be between 0 and 0.9, valid between 0 and 0.5".into());
+        }
+        if self.clock == ClockKind::Reveal && self.head == Head::Mean {
+            return Some(
+                "head=mean needs clock=gradual: a reveal draws from the whole law of a column".into(),
+            );
+        }
+        self.train.problem()
+    }
+}

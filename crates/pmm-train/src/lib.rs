@@ -1,0 +1,30 @@
+//! Training for Posterior Mean Matching: a loop over any [`Task`], AdamW with an average of the weights, early stopping,
+//! and checkpoints from which a killed run goes on bit for bit.
+//!
+//! The loop knows no network: a task turns weights and a batch into a loss and its gradient, all of them plain `f32`
+//! buffers. [`TableTask`] is the one for tables. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
+
+mod adamw;
+mod checkpoint;
+mod config;
+mod files;
+mod fit_config;
+mod log;
+mod model;
+mod run;
+mod state;
+mod table;
+mod tensors;
+
+pub use checkpoint::{load_state, save_state};
+pub use config::TrainConfig;
+pub use files::write_atomically;
+pub use fit_config::FitConfig;
+pub use log::Log;
+pub use model::{
+    Model, ModelError, identity, load_settings, network, save_model_weights, save_settings, to_toml,
+};
+pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
+pub use state::{Best, State};
+pub use table::{BatchConfig, TableTask, TrainBatch};
+pub use tensors::{Facts, Named, TensorFileError, load_tensors, parse_tensors, save_tensors};

@@ -1,0 +1,189 @@
+//! A model's folder `NAME.pmm/`: `config.toml`, `schema.json`, `weights.safetensors`, `state/`, `log.csv`, and reports.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use pmm_data::{Schema, SchemaError};
+use pmm_net::table::{TableDenoiser, TableNet};
+
+use crate::files::write_atomically;
+use crate::fit_config::FitConfig;
+use crate::tensors::{Facts, Named, TensorFileError, load_tensors, save_tensors};
+
+/// Why a model was not read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// No such folder, or not one of ours.
+    #[error("{} is not a model: it has no {missing}", path.display())]
+    NotAModel {
+        /// The folder.
+        path: PathBuf,
+        /// The file it lacks.
+        missing: &'static str,
+    },
+    /// A fit that has not come to its first weights.
+    #[error("{} has no weights yet: its fit was stopped before the first validation", path.display())]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The disk says no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// `schema.json` cannot be used.
+    #[error("{}: {source}", path.display())]
+    Schema {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: SchemaError,
+    },
+    /// The schema is not one.
+    #[error("the schema cannot be written: {0}")]
+    Unwritable(SchemaError),
+    /// `config.toml` cannot be used.
+    #[error("{}: {why}", path.display())]
+    Config {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A file of tensors cannot be used.
+    #[error(transparent)]
+    Tensors(#[from] TensorFileError),
+    /// The schema makes no network.
+    #[error("the schema makes no model: {0}")]
+    Parameter(#[from] pmm::ParameterError),
+}
+
+/// The names of the files.
+pub(crate) const CONFIG: &str = "config.toml";
+const SCHEMA: &str = "schema.json";
+const WEIGHTS: &str = "weights.safetensors";
+
+/// A model: data's schema, settings and the network with its weights.
+#[derive(Debug)]
+pub struct Model {
+    /// The settings.
+    pub config: FitConfig,
+    /// The columns.
+    pub schema: Arc<Schema>,
+    /// The network.
+    pub denoiser: TableDenoiser,
+    /// Facts about the fit: rows, steps, validation loss, version.
+    pub facts: Facts,
+}
+
+/// What a model's files belong together by: a digest of data, schema, settings, and the program's version.
+pub fn identity(data: &str, schema: &Schema, config: &FitConfig) -> Result<Facts, ModelError> {
+    let digest = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..32].to_owned();
+    Ok([
+        ("data".to_owned(), data.to_owned()),
+        ("schema".to_owned(), digest(&schema.to_json().map_err(ModelError::Unwritable)?)),
+        ("config".to_owned(), digest(&to_toml(config))),
+        ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+    ]
+    .into())
+}
+
+/// The network of a schema and settings, on the processor.
+pub fn network(schema: &Arc<Schema>, config: &FitConfig) -> Result<TableNet, pmm::ParameterError> {
+    TableNet::new(schema.clone(), config.clock, config.head, &config.net, Device::flex())
+}
+
+/// Settings as text.
+pub fn to_toml(config: &FitConfig) -> String {
+    toml::to_string(config).unwrap_or_else(|error| unreachable!("settings are numbers and texts: {error}"))
+}
+
+/// Writes settings and schema.
+pub fn save_settings(folder: &Path, config: &FitConfig, schema: &Schema) -> Result<(), ModelError> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        write_atomically(&path, text.as_bytes()).map_err(|source| ModelError::Io { path, source })
+    };
+    write(SCHEMA, &schema.to_json().map_err(ModelError::Unwritable)?)?;
+    write(CONFIG, &to_toml(config))
+}
+
+/// Writes the weights with facts about them; `identity` ties them to the other files.
+pub fn save_model_weights(
+    folder: &Path,
+    net: &TableNet,
+    weights: &[f32],
+    facts: &Facts,
+) -> Result<(), ModelError> {
+    let named = |part: &pmm_net::Part| Named {
+        name: part.name.clone(),
+        shape: part.shape.to_vec(),
+        values: weights[part.range.clone()].to_vec(),
+    };
+    let tensors: Vec<Named> = net.parts().iter().map(named).collect();
+    Ok(save_tensors(&folder.join(WEIGHTS), &tensors, facts)?)
+}
+
+/// Settings and schema of a folder.
+pub fn load_settings(folder: &Path) -> Result<(FitConfig, Schema), ModelError> {
+    let read = |name: &'static str| {
+        let path = folder.join(name);
+        match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(ModelError::NotAModel { path: folder.into(), missing: name })
+            }
+            other => other.map_err(|source| ModelError::Io { path, source }),
+        }
+    };
+    let config: FitConfig = toml::from_str(&read(CONFIG)?)
+        .map_err(|error| ModelError::Config { path: folder.join(CONFIG), why: error.to_string() })?;
+    if let Some(why) = config.problem() {
+        return Err(ModelError::Config { path: folder.join(CONFIG), why });
+    }
+    let schema = Schema::from_json(&read(SCHEMA)?)
+        .map_err(|source| ModelError::Schema { path: folder.join(SCHEMA), source })?;
+    Ok((config, schema))
+}
+
+impl Model {
+    /// Reads a model, whole and unaltered.
+    pub fn load(folder: &Path) -> Result<Self, ModelError> {
+        let (config, schema) = load_settings(folder)?;
+        let path = folder.join(WEIGHTS);
+        if !path.exists() {
+            return Err(ModelError::Unfinished { path: folder.into() });
+        }
+        let (tensors, facts) = load_tensors(&path)?;
+        let data = facts.get("data").cloned().unwrap_or_default();
+        for (what, expected) in identity(&data, &schema, &config)? {
+            let found = facts.get(&what).cloned().unwrap_or_else(|| "absent".into());
+            if found != expected {
+                return Err(TensorFileError::Foreign { path, what, found, expected }.into());
+            }
+        }
+        let schema = Arc::new(schema);
+        let net = network(&schema, &config)?;
+        let weights = gather(&net, tensors).map_err(|why| TensorFileError::Damaged { path, why })?;
+        Ok(Self { config, schema, denoiser: TableDenoiser::new(Arc::new(net), weights), facts })
+    }
+}
+
+/// The flat buffer of a network from named tensors.
+fn gather(net: &TableNet, tensors: Vec<Named>) -> Result<Vec<f32>, String> {
+    let mut tensors: std::collections::HashMap<String, Named> =
+        tensors.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();
+    let mut weights = Vec::with_capacity(net.parts().len());
+    for part in net.parts().iter() {
+        let tensor = tensors.remove(&part.name).ok_or_else(|| format!("no tensor called {}", part.name))?;
+        if tensor.shape != part.shape {
+            return Err(format!("{} is {:?}, not {:?}", part.name, tensor.shape, part.shape));
+        }
+        weights.extend(tensor.values);
+    }
+    Ok(weights)
+}

@@ -1,0 +1,309 @@
+//! The loop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+
+use crate::adamw;
+use crate::config::TrainConfig;
+use crate::state::{Best, State};
+
+/// What is trained: parameters and a batch give a loss and its gradient.
+pub trait Task: Sync {
+    /// A batch, made ready on another thread while the network works on the one before.
+    type Batch: Send;
+
+    /// The batch of a step: a function of the step alone.
+    fn batch(&self, step: u64) -> Self::Batch;
+
+    /// The loss on a batch, and its gradient.
+    fn gradient(&self, weights: &[f32], batch: Self::Batch, gradient: &mut [f32]) -> f64;
+
+    /// The loss on held-out data, always the same for the same weights; NaN where there is none.
+    fn validate(&self, weights: &[f32]) -> f64;
+
+    /// 1 for weights that decay (matrices), 0 for those that do not (biases).
+    fn decayed(&self) -> Vec<f32>;
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Steps taken.
+    pub step: u64,
+    /// The loss of the last step.
+    pub loss: f64,
+}
+
+/// Sees a run on its way, and keeps its state safe. Its errors stop the run.
+pub trait Watcher {
+    /// What may go wrong in keeping.
+    type Error;
+    /// After every step.
+    fn step(&mut self, progress: Progress, state: &State) -> Result<(), Self::Error>;
+    /// After every validation, with the mean training loss since the last one.
+    fn validated(&mut self, state: &State, train_loss: f64, valid_loss: f64) -> Result<(), Self::Error>;
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All steps were taken.
+    Done,
+    /// Validation had not improved for `patience` validations.
+    Converged,
+    /// It was asked to stop.
+    Interrupted,
+}
+
+/// Why a run stopped before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError<E> {
+    /// Losses or gradients are not finite, step after step.
+    #[error("{in_a_row} steps in a row gave a loss or gradient that is not finite (the last at step {step})")]
+    Diverged {
+        /// The step.
+        step: u64,
+        /// How many in a row.
+        in_a_row: u64,
+    },
+    /// The watcher could not go on.
+    #[error(transparent)]
+    Watcher(E),
+}
+
+/// Steps that may fail in a row before a run is given up.
+const TOLERANCE: u64 = 25;
+
+/// Trains from `state` on to `config.steps`, or until validation stops improving or `stop` is set. The state is whole at
+/// every return, also at an error.
+pub fn train<T: Task, W: Watcher>(
+    task: &T,
+    config: &TrainConfig,
+    state: &mut State,
+    watcher: &mut W,
+    stop: &AtomicBool,
+) -> Result<Outcome, TrainError<W::Error>> {
+    let first = state.step;
+    std::thread::scope(|scope| {
+        // One batch ahead; the thread ends when the receiver is gone.
+        let (sender, batches) = sync_channel(1);
+        scope.spawn(move || (first..config.steps).try_for_each(|step| sender.send(task.batch(step))));
+        let mut run = Run {
+            task,
+            config,
+            decayed: task.decayed(),
+            gradient: vec![0.0; state.weights.len()],
+            losses: Mean::default(),
+        };
+        while state.step < config.steps && !converged(state, config) {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Outcome::Interrupted);
+            }
+            let Ok(batch) = batches.recv() else { break };
+            run.step(state, batch, watcher)?;
+        }
+        Ok(if state.step < config.steps { Outcome::Converged } else { Outcome::Done })
+    })
+}
+
+fn converged(state: &State, config: &TrainConfig) -> bool {
+    let waited = state.best.as_ref().map_or(0, |best| state.step.saturating_sub(best.step));
+    waited / config.validate_every >= config.patience
+}
+
+struct Run<'a, T> {
+    task: &'a T,
+    config: &'a TrainConfig,
+    decayed: Vec<f32>,
+    gradient: Vec<f32>,
+    losses: Mean,
+}
+
+impl<T: Task> Run<'_, T> {
+    fn step<W: Watcher>(
+        &mut self,
+        state: &mut State,
+        batch: T::Batch,
+        watcher: &mut W,
+    ) -> Result<(), TrainError<W::Error>> {
+        let loss = self.task.gradient(&state.weights, batch, &mut self.gradient);
+        let norm = adamw::norm(&self.gradient);
+        if loss.is_finite() && norm.is_finite() {
+            let scale = (self.config.clip / norm).min(1.0);
+            adamw::update(state, &self.gradient, scale, &self.decayed, self.config);
+            state.skipped_in_a_row = 0;
+            self.losses.add(loss);
+        } else {
+            state.skipped += 1;
+            state.skipped_in_a_row += 1;
+        }
+        state.step += 1;
+        if state.skipped_in_a_row >= TOLERANCE {
+            return Err(TrainError::Diverged { step: state.step, in_a_row: state.skipped_in_a_row });
+        }
+        let last = state.step == self.config.steps;
+        if last || state.step.is_multiple_of(self.config.validate_every) {
+            self.validate(state, watcher)?;
+        }
+        watcher.step(Progress { step: state.step, loss }, state).map_err(TrainError::Watcher)
+    }
+
+    fn validate<W: Watcher>(
+        &mut self,
+        state: &mut State,
+        watcher: &mut W,
+    ) -> Result<(), TrainError<W::Error>> {
+        let loss = self.task.validate(&state.average);
+        if loss.is_finite() && state.best.as_ref().is_none_or(|best| loss < best.loss) {
+            state.best = Some(Best { step: state.step, loss, weights: state.average.clone() });
+        }
+        let mean = std::mem::take(&mut self.losses).value();
+        watcher.validated(state, mean, loss).map_err(TrainError::Watcher)
+    }
+}
+
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1;
+    }
+    fn value(self) -> f64 {
+        self.sum / self.count as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{load_state, save_state};
+
+    /// Least squares with noisy targets: weights go to (2, −1); chosen batches are poisoned.
+    struct Toy {
+        poisoned: std::ops::Range<u64>,
+    }
+
+    impl Task for Toy {
+        type Batch = (f32, f32, f32);
+        fn batch(&self, step: u64) -> Self::Batch {
+            let mut stream = pmm::Streams::new(1).stream(pmm::Purpose::DATA, step, 0);
+            let (a, b) = (stream.normal() as f32, stream.normal() as f32);
+            let noise = if self.poisoned.contains(&step) { f32::NAN } else { 0.1 * stream.normal() as f32 };
+            (a, b, 2.0 * a - b + noise)
+        }
+        fn gradient(&self, w: &[f32], (a, b, y): Self::Batch, gradient: &mut [f32]) -> f64 {
+            let error = w[0] * a + w[1] * b - y;
+            gradient.copy_from_slice(&[error * a, error * b]);
+            0.5 * f64::from(error) * f64::from(error)
+        }
+        fn validate(&self, w: &[f32]) -> f64 {
+            f64::from((w[0] - 2.0).powi(2) + (w[1] + 1.0).powi(2))
+        }
+        fn decayed(&self) -> Vec<f32> {
+            vec![0.0; 2]
+        }
+    }
+
+    #[derive(Default)]
+    struct Quiet {
+        validations: usize,
+        stop_at: Option<(u64, std::sync::Arc<AtomicBool>)>,
+    }
+
+    impl Watcher for Quiet {
+        type Error = std::convert::Infallible;
+        fn step(&mut self, progress: Progress, _: &State) -> Result<(), Self::Error> {
+            if let Some((step, stop)) = &self.stop_at {
+                stop.store(progress.step >= *step, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+        fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Self::Error> {
+            self.validations += 1;
+            Ok(())
+        }
+    }
+
+    fn config() -> TrainConfig {
+        TrainConfig { steps: 600, learning_rate: 0.05, warmup: 10, ..Default::default() }
+    }
+
+    #[test]
+    fn learns_and_keeps_the_best() {
+        let mut state = State::new(vec![0.0, 0.0]);
+        let mut quiet = Quiet::default();
+        let outcome =
+            train(&Toy { poisoned: 0..0 }, &config(), &mut state, &mut quiet, &AtomicBool::new(false))
+                .unwrap();
+        assert_eq!((outcome, quiet.validations), (Outcome::Done, 6));
+        assert!(state.best.as_ref().unwrap().loss < 1e-3, "{:?}", state.best);
+    }
+
+    #[test]
+    fn poisoned_steps_are_skipped_and_counted() {
+        let mut state = State::new(vec![0.0, 0.0]);
+        let stop = AtomicBool::new(false);
+        train(&Toy { poisoned: 100..110 }, &config(), &mut state, &mut Quiet::default(), &stop).unwrap();
+        assert_eq!((state.skipped, state.skipped_in_a_row), (10, 0));
+        assert!(state.best.as_ref().unwrap().loss < 1e-3);
+    }
+
+    #[test]
+    fn endless_poison_stops_the_run_with_a_whole_state() {
+        let mut state = State::new(vec![0.0, 0.0]);
+        let stop = AtomicBool::new(false);
+        let error = train(&Toy { poisoned: 200..600 }, &config(), &mut state, &mut Quiet::default(), &stop)
+            .unwrap_err();
+        assert!(matches!(error, TrainError::Diverged { step: 225, in_a_row: 25 }), "{error}");
+        assert!(state.weights.iter().all(|w| w.is_finite()) && state.best.is_some());
+    }
+
+    #[test]
+    fn no_improvement_ends_the_run() {
+        let mut state = State::new(vec![2.0, -1.0]); // nothing to learn
+        let config = TrainConfig { validate_every: 10, patience: 3, ..config() };
+        let outcome = train(
+            &Toy { poisoned: 0..0 },
+            &config,
+            &mut state,
+            &mut Quiet::default(),
+            &AtomicBool::new(false),
+        )
+        .unwrap();
+        assert_eq!((outcome, state.step), (Outcome::Converged, 40));
+    }
+
+    /// Stopped anywhere and gone on through a file: the same bits.
+    #[test]
+    fn resume_is_exact() {
+        let task = Toy { poisoned: 300..303 };
+        let mut whole = State::new(vec![0.0, 0.0]);
+        train(&task, &config(), &mut whole, &mut Quiet::default(), &AtomicBool::new(false)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.safetensors");
+        let identity = [("data".to_owned(), "abc".to_owned())].into();
+        for at in [1, 99, 100, 301, 599] {
+            let mut state = State::new(vec![0.0, 0.0]);
+            let stop = std::sync::Arc::new(AtomicBool::new(false));
+            let mut watcher = Quiet { stop_at: Some((at, stop.clone())), ..Default::default() };
+            assert_eq!(
+                train(&task, &config(), &mut state, &mut watcher, &stop).unwrap(),
+                Outcome::Interrupted
+            );
+            assert_eq!(state.step, at);
+            save_state(&path, &state, &identity).unwrap();
+            let mut state = load_state(&path, &identity, 2).unwrap();
+            train(&task, &config(), &mut state, &mut Quiet::default(), &AtomicBool::new(false)).unwrap();
+            assert_eq!(state, whole, "stopped at {at}");
+        }
+        let other = [("data".to_owned(), "xyz".to_owned())].into();
+        let error = load_state(&path, &other, 2).unwrap_err().to_string();
+        assert!(error.ends_with("does not belong here: data was abc, is xyz"), "{error}");
+        assert!(load_state(&path, &identity, 3).unwrap_err().to_string().contains("2 numbers, not 3"));
+    }
+}

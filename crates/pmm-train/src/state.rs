@@ -1,0 +1,58 @@
+//! Everything a run needs to go on: what a checkpoint holds.
+
+/// Weights, moments and counters after a number of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// Steps taken.
+    pub step: u64,
+    /// The weights.
+    pub weights: Vec<f32>,
+    /// AdamW's first moments.
+    pub first_moment: Vec<f32>,
+    /// AdamW's second moments.
+    pub second_moment: Vec<f32>,
+    /// The moving average of the weights.
+    pub average: Vec<f32>,
+    /// The best average so far.
+    pub best: Option<Best>,
+    /// Steps skipped because loss or gradient were not finite.
+    pub skipped: u64,
+    /// How many of them came last, in a row.
+    pub skipped_in_a_row: u64,
+    /// Updates made: what AdamW's bias correction counts.
+    pub updates: u64,
+}
+
+/// The average with the lowest validation loss.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// When it was seen.
+    pub step: u64,
+    /// Its validation loss.
+    pub loss: f64,
+    /// Its weights.
+    pub weights: Vec<f32>,
+}
+
+impl State {
+    /// The start of a run.
+    pub fn new(weights: Vec<f32>) -> Self {
+        let zeros = vec![0.0; weights.len()];
+        Self {
+            step: 0,
+            average: weights.clone(),
+            first_moment: zeros.clone(),
+            second_moment: zeros,
+            weights,
+            best: None,
+            skipped: 0,
+            skipped_in_a_row: 0,
+            updates: 0,
+        }
+    }
+
+    /// The weights to use: the best average, or the latest where nothing was validated.
+    pub fn best_weights(&self) -> &[f32] {
+        self.best.as_ref().map_or(&self.average, |best| &best.weights)
+    }
+}

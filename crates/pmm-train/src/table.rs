@@ -1,0 +1,183 @@
+//! Tables as a task: batches of rows with some cells known, and what the network should say about the others.
+
+use std::sync::{Arc, Mutex};
+
+use pmm::{Purpose, SpaceError, Stream, Streams};
+use pmm_data::Table;
+use pmm_net::Masks;
+use pmm_net::table::{Batch, TableNet};
+
+use crate::run::Task;
+
+/// How batches are drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchConfig {
+    /// Rows per batch.
+    pub rows: usize,
+    /// Share of hidden units dropped.
+    pub dropout: f64,
+    /// Width and number of the blocks that dropout thins.
+    pub hidden: (usize, usize),
+    /// A column (among the modelled ones) that is asked for alone in a share of the rows.
+    pub target: Option<usize>,
+}
+
+/// Share of rows in which a named target alone is unknown.
+const TARGET_SHARE: f64 = 0.2;
+/// Rows that are drawn for validation, at least: small tables are seen in several ways.
+const LEAST_VALIDATION: usize = 2048;
+const VALIDATION_CHUNK: usize = 512;
+
+const EPOCH: u16 = 10;
+const KNOWN: u16 = 11;
+const DROPOUT: u16 = 12;
+const VALIDATION: u16 = 13;
+
+/// A table to learn.
+#[derive(Debug)]
+pub struct TableTask {
+    net: Arc<TableNet>,
+    table: Arc<Table>,
+    train: Vec<u32>,
+    validation: Vec<Batch>,
+    config: BatchConfig,
+    streams: Streams,
+    /// The order of the rows in the latest epoch: cheap to draw again, so only remembered.
+    epoch: Mutex<Option<(u64, Arc<Vec<u32>>)>>,
+}
+
+/// A batch with its dropout.
+#[derive(Debug)]
+pub struct TrainBatch {
+    batch: Batch,
+    masks: Masks,
+}
+
+impl TableTask {
+    /// Learns the rows `train` of a table, and validates on the rows `valid`.
+    pub fn new(
+        net: Arc<TableNet>,
+        table: Arc<Table>,
+        train: Vec<u32>,
+        valid: &[u32],
+        config: BatchConfig,
+        streams: Streams,
+    ) -> Result<Self, SpaceError> {
+        let mut task =
+            Self { net, table, train, validation: Vec::new(), config, streams, epoch: Mutex::new(None) };
+        let repeats = LEAST_VALIDATION.div_ceil(valid.len().max(1)).min(64);
+        let rows: Vec<u32> = std::iter::repeat_n(valid, repeats).flatten().copied().collect();
+        for (chunk, rows) in rows.chunks(VALIDATION_CHUNK).enumerate() {
+            let first = (chunk * VALIDATION_CHUNK) as u64;
+            let batch = task.net.batch(
+                &task.table,
+                rows,
+                |row| {
+                    task.known(&mut task.streams.stream(Purpose::custom(VALIDATION), 0, first + row as u64))
+                },
+                &task.streams,
+                // Steps of training count from 0: far from these.
+                u64::MAX - chunk as u64,
+            )?;
+            task.validation.push(batch);
+        }
+        Ok(task)
+    }
+
+    /// Which columns of a row are known: their number uniform, or all but the target.
+    fn known(&self, rng: &mut Stream) -> Vec<bool> {
+        let columns = self.net.coordinates().columns.len();
+        if let Some(target) = self.config.target
+            && rng.unit() < TARGET_SHARE
+        {
+            return (0..columns).map(|column| column != target).collect();
+        }
+        let mut order: Vec<usize> = (0..columns).collect();
+        rng.shuffle(&mut order);
+        let count = rng.below(columns as u64) as usize;
+        let mut known = vec![false; columns];
+        order[..count].iter().for_each(|&column| known[column] = true);
+        known
+    }
+
+    /// The rows of a step: every row once per epoch, in an order of its own.
+    fn rows(&self, step: u64) -> Vec<u32> {
+        let n = self.train.len() as u64;
+        let first = step * self.config.rows as u64;
+        (first..first + self.config.rows as u64).map(|i| self.order(i / n)[(i % n) as usize]).collect()
+    }
+
+    fn order(&self, epoch: u64) -> Arc<Vec<u32>> {
+        let mut latest = self.epoch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((e, order)) = &*latest
+            && *e == epoch
+        {
+            return order.clone();
+        }
+        let mut order = self.train.clone();
+        self.streams.stream(Purpose::custom(EPOCH), epoch, 0).shuffle(&mut order);
+        let order = Arc::new(order);
+        *latest = Some((epoch, order.clone()));
+        order
+    }
+
+    fn masks(&self, step: u64) -> Masks {
+        let (width, blocks) = self.config.hidden;
+        let keep = 1.0 - self.config.dropout;
+        if self.config.dropout <= 0.0 {
+            return Masks::new();
+        }
+        // Sixteen bits a unit: four units a word.
+        let bound = (keep * 65536.0).round() as u64;
+        let scale = (1.0 / keep) as f32;
+        let mask = |block: usize| {
+            let mut mask = vec![0f32; self.config.rows * width];
+            for (row, mask) in mask.chunks_exact_mut(width).enumerate() {
+                let mut rng =
+                    self.streams.block_stream(Purpose::custom(DROPOUT), block as u32, step, row as u64);
+                for units in mask.chunks_mut(4) {
+                    let word = rng.word();
+                    for (k, unit) in units.iter_mut().enumerate() {
+                        *unit = if (word >> (16 * k)) & 0xffff < bound { scale } else { 0.0 };
+                    }
+                }
+            }
+            mask
+        };
+        (0..blocks).map(mask).collect()
+    }
+}
+
+impl Task for TableTask {
+    type Batch = TrainBatch;
+
+    fn batch(&self, step: u64) -> TrainBatch {
+        let rows = self.rows(step);
+        let known =
+            |row: usize| self.known(&mut self.streams.stream(Purpose::custom(KNOWN), step, row as u64));
+        let batch = self.net.batch(&self.table, &rows, known, &self.streams, step);
+        let batch =
+            batch.unwrap_or_else(|error| unreachable!("cells were checked when they were read: {error}"));
+        TrainBatch { batch, masks: self.masks(step) }
+    }
+
+    fn gradient(&self, weights: &[f32], batch: TrainBatch, gradient: &mut [f32]) -> f64 {
+        let TrainBatch { batch, masks } = batch;
+        self.net.gradient(weights, batch.features, masks, &batch.targets, gradient)
+    }
+
+    fn validate(&self, weights: &[f32]) -> f64 {
+        let (mut sum, mut rows) = (0.0, 0);
+        for batch in &self.validation {
+            let losses = self.net.losses(weights, batch.features.clone(), &batch.targets);
+            // Weights of a batch sum to 1: undone here, where batches differ in size.
+            sum += losses.iter().sum::<f64>() * losses.len() as f64;
+            rows += losses.len();
+        }
+        sum / rows as f64
+    }
+
+    fn decayed(&self) -> Vec<f32> {
+        self.net.parts().decayed()
+    }
+}
