@@ -182,15 +182,16 @@ pub(crate) struct PredictArgs {
 
 /// Score a model against rows it has not seen.
 ///
-/// Draws as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from drawn,
-/// usefulness, privacy, prediction. Each score stands beside that of real rows. Writes report.html to the model's folder.
+/// Makes as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from made,
+/// usefulness, privacy (with --train), prediction, likelihood in bits. Each score stands beside that of real rows. Writes
+/// report.html and its pictures to the model's folder.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
     /// Real rows that were not used to fit
     pub(crate) data: PathBuf,
-    /// Rows that were used to fit, as a baseline [default: the first half of DATA stands in for them]
+    /// Rows that were used to fit, as a baseline [default: half of DATA stands in for them]
     #[arg(long, value_name = "FILE")]
     pub(crate) train: Option<PathBuf>,
     /// The column to predict [default: the model's target, or the last column]
@@ -207,6 +208,8 @@ pub(crate) struct EvalArgs {
 }
 
 /// Draw how cells become known: the posterior mean converging.
+///
+/// A picture of two dozen rows in the making: what the model expects of a column, call by call, until the value is there.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     /// A model's folder
@@ -214,7 +217,7 @@ pub(crate) struct TraceArgs {
     /// Columns to draw [default: the first numeric ones]
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
-    /// The picture [default: trace.png in the model's folder]
+    /// The picture, .png or .svg [default: trace.png in the model's folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -231,29 +234,32 @@ pub(crate) struct InfoArgs {
     pub(crate) json: bool,
 }
 
-/// Show the method at work on targets that are known exactly: no data, no set-up.
+/// See everything at work on a real table: no data, no set-up.
 ///
-/// For each of the four conjugate pairs, posterior means are drawn as they converge to a known target, and a table says
-/// how far samples are from that target as the number of steps grows. Writes pictures and a page that shows them, and prints
-/// the table.
+/// Fits the Palmer penguins (344 of them, part of the program), a fifth held out; makes new penguins, fills gaps, predicts weights,
+/// scores it all, and shows the command behind each step. Writes a report with pictures, the model and all tables.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// The folder to write to; it is made if need be
     #[arg(long, value_name = "DIR", default_value = "pmm-demo")]
     pub(crate) out: PathBuf,
+    /// Show the mathematics instead: for each of the four conjugate pairs, posterior means on their way to a known target, and
+    /// how far samples are from it as the number of steps grows
+    #[arg(long)]
+    pub(crate) method: bool,
+    /// With --method: samples per cell of its table [default: 20000]
+    #[arg(long, value_name = "N", requires = "method")]
+    pub(crate) rows: Option<NonZeroUsize>,
     /// Fixes every random number, for any number of threads
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Samples per cell of the table
-    #[arg(long, value_name = "N", default_value = "20000")]
-    pub(crate) rows: NonZeroUsize,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Print the table as JSON
+    /// Print the scores as JSON, and nothing else
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show no progress
+    /// Show no progress and no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -10,8 +10,9 @@ use pmm::Streams;
 use pmm_data::{Overrides, ReadNotes, ReadOptions, Schema, Source, Table};
 use pmm_net::table::TableNet;
 use pmm_train::{
-    BatchConfig, Facts, FitConfig, Log, Outcome, State, TableTask, Task, TrainError, identity, load_settings,
-    load_state, network, save_settings, train,
+    BatchConfig, Facts, FitConfig, Log, Outcome, State, TableTask, Task, TensorFileError, TrainError,
+    identity, load_settings, load_state, load_tensors, network, remove_leftovers, save_settings, save_state,
+    train,
 };
 
 use crate::cli::FitArgs;
@@ -24,6 +25,7 @@ use crate::settings;
 const MOST_CELLS: usize = 160_000_000;
 /// Below so many rows none is held out: validation then looks at the rows it learns from.
 const LEAST_ROWS_TO_HOLD_OUT: usize = 40;
+const CHECKPOINT: &str = "state/checkpoint.safetensors";
 
 /// Everything that a fit needs.
 pub(crate) struct Fit {
@@ -41,21 +43,27 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     check_folder(&folder, args)?;
     let bar = output::spinner("reading", args.common.quiet);
     let (source, overrides, settings) = open(args)?;
-    let schema = Schema::infer(&source, &overrides)?;
+    let stored = if args.resume { Some(stored(&folder, &source)?) } else { None };
+    let schema = match &stored {
+        Some((_, schema)) if overrides == Overrides::default() => schema.clone(),
+        _ => Schema::infer(&source, &overrides)?,
+    };
     bar.set_message("coding");
-    let streams = Streams::new(args.common.seed);
-    let (table, notes) = Table::read(&source, &schema, MOST_CELLS, &streams)?;
+    // Which rows of a very large file are kept does not depend on the seed: a fit that goes on must see the same.
+    let (table, notes) = Table::read(&source, &schema, MOST_CELLS, &Streams::new(0))?;
     bar.finish_and_clear();
-    let mut fit = prepare(folder, args, &source, schema, table, settings)?;
+    let mut fit = prepare(folder, args, &source, schema, table, settings, stored.map(|(config, _)| config))?;
     if args.dry_run {
         return crate::dry_run::print(&fit, &source, args.json);
     }
     if !args.common.quiet {
         say(&fit, &source, &notes);
     }
-    if let Some(minutes) = args.minutes {
+    // Time was turned into steps when the fit began.
+    if let (Some(minutes), false) = (args.minutes, args.resume) {
         fit.config.train.steps = trial(&fit, minutes)?;
         fit.config.train.validate_every = (fit.config.train.steps / 30).max(10);
+        fit.config.train.warmup = (fit.config.train.steps / 20).min(200);
         fit.identity = identity(source.digest()?, &fit.schema, &fit.config)?;
     }
     start(&fit, args.resume, args.common.quiet)
@@ -111,6 +119,18 @@ fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Vec<(String, Strin
     Ok((Source::open(&args.data, &options)?, overrides, rest))
 }
 
+/// Settings and schema of a fit that goes on, if it was begun with these data.
+fn stored(folder: &Path, source: &Source) -> anyhow::Result<(FitConfig, Schema)> {
+    let path = folder.join(CHECKPOINT);
+    let (_, facts) = load_tensors(&path)?;
+    let (found, expected) = (facts.get("data").cloned().unwrap_or_default(), source.digest()?.to_owned());
+    if found != expected {
+        let what = "data".to_owned();
+        return Err(TensorFileError::Foreign { path, what, found, expected }.into());
+    }
+    Ok(load_settings(folder)?)
+}
+
 fn prepare(
     folder: PathBuf,
     args: &FitArgs,
@@ -118,6 +138,7 @@ fn prepare(
     schema: Schema,
     table: Table,
     settings: Vec<(String, String)>,
+    stored: Option<FitConfig>,
 ) -> anyhow::Result<Fit> {
     let schema = Arc::new(schema);
     if !schema.columns.iter().any(pmm_data::Column::is_modelled) {
@@ -130,14 +151,17 @@ fn prepare(
         let net = network(&schema, config)?;
         Ok(FitConfig::for_table(table.rows as u64, net.inputs(), net.outputs()))
     };
-    let mut config = settings::resolve(args, &settings, sized)?;
+    let config = settings::resolve(args, &settings, stored.as_ref(), sized)?;
     if let Some(target) = &config.target {
         columns::find_modelled(&schema, target)?;
     }
-    if args.resume {
-        let (stored, _) = load_settings(&folder)?;
-        // Time was turned into steps when the fit began.
-        config.train = if args.steps.is_none() { stored.train } else { config.train };
+    if let Some(stored) = &stored
+        && let Some((key, was, is)) = settings::difference(stored, &config)?
+    {
+        bail!(Advice::new(
+            format!("{} says {key} = {was}, not {is}", folder.join("config.toml").display()),
+            "--resume alone goes on with the settings it began with, --force begins anew"
+        ));
     }
     let net = Arc::new(network(&schema, &config)?);
     let identity = identity(source.digest()?, &schema, &config)?;
@@ -191,21 +215,25 @@ fn trial(fit: &Fit, minutes: f64) -> anyhow::Result<u64> {
     Ok(((minutes * 60.0 / seconds / 1.15) as u64).max(10))
 }
 
-/// Trains, from the start or from a checkpoint, and leaves a model.
+/// Trains, from the start or from a checkpoint, and leaves a model; Ctrl-C does so early, and is no failure.
 pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
-    let checkpoint = fit.folder.join("state/checkpoint.safetensors");
-    let mut state = if resume && checkpoint.exists() {
+    let checkpoint = fit.folder.join(CHECKPOINT);
+    let mut state = if resume {
         load_state(&checkpoint, &fit.identity, fit.net.parts().len())?
     } else {
         State::new(fit.net.initial(&Streams::new(fit.config.seed)))
     };
     crate::files::make_folder(&fit.folder.join("state"))?;
+    remove_leftovers(&fit.folder);
+    remove_leftovers(&fit.folder.join("state"));
+    // Before the settings, by which a folder is known as a fit: whatever has settings can go on.
+    save_state(&checkpoint, &state, &fit.identity)?;
     save_settings(&fit.folder, &fit.config, &fit.schema)?;
     let log = Log::open(&fit.folder.join("log.csv"), state.step).context("cannot write log.csv")?;
     let task = fit.task()?;
     let mut keeper = Keeper::new(fit, log, checkpoint, state.step, quiet);
     let outcome = train(&task, &fit.config.train, &mut state, &mut keeper, interrupted());
-    keeper.finish(&state)?;
+    keeper.finish(&state, &task)?;
     match outcome {
         Ok(Outcome::Interrupted) => {
             eprintln!("stopped at step {}; the model can be used, and --resume goes on", state.step);

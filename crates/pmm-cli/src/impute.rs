@@ -23,10 +23,10 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
     if args.draws.is_some() {
         fields.insert(0, Field::new("draw", CellType::Integer));
     }
+    let mut reader = Reader::new(&source, &model.schema)?;
     let mut writer = rows::writer(&args.output, source.delimiter(), &fields)?;
     let plan = sample::plan(args.steps, args.no_snap);
     let streams = Streams::new(args.common.seed);
-    let mut reader = Reader::new(&source, &model.schema)?;
     let bar = output::spinner("imputing", args.common.quiet);
     let mut filled = 0;
     for draw in 0..args.draws.map_or(1, |draws| draws.get()) {

@@ -5,13 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use pmm_train::{Log, Progress, State, Watcher, save_model_weights, save_state};
+use pmm_train::{Log, Progress, State, TableTask, Watcher, save_model_weights, save_state};
 
 use crate::fit::Fit;
 use crate::{card, files, output};
-
-/// Time between checkpoints: what a kill can cost.
-const PAUSE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Keeper<'a> {
     fit: &'a Fit,
@@ -40,7 +37,7 @@ impl<'a> Keeper<'a> {
     }
 
     /// Leaves everything on disk as the state is.
-    pub(crate) fn finish(mut self, state: &State) -> anyhow::Result<()> {
+    pub(crate) fn finish(mut self, state: &State, task: &TableTask) -> anyhow::Result<()> {
         self.bar.finish_and_clear();
         self.save(state)?;
         let mut facts = self.fit.identity.clone();
@@ -51,8 +48,8 @@ impl<'a> Keeper<'a> {
             facts.insert("best_step".into(), best.step.to_string());
             facts.insert("valid_loss".into(), format!("{:.6}", best.loss));
         }
-        let weights = state.best_weights();
-        save_model_weights(&self.fit.folder, &self.fit.net, weights, &facts)?;
+        let weights = task.calibrated(state.best_weights());
+        save_model_weights(&self.fit.folder, &self.fit.net, &weights, &facts)?;
         let card = card::text(&self.fit.schema, &self.fit.config, &facts, self.fit.net.parts().len());
         files::write(&self.fit.folder.join("README.md"), card.as_bytes())
     }
@@ -70,7 +67,7 @@ impl Watcher for Keeper<'_> {
                 if self.valid.is_nan() { String::new() } else { format!(", held out {:.4}", self.valid) };
             self.bar.set_message(format!("loss {:.4}{held_out}", self.mean));
         }
-        if self.saved.elapsed() >= PAUSE {
+        if self.saved.elapsed() >= Duration::from_secs_f64(self.fit.config.train.checkpoint_seconds) {
             self.save(state)?;
         }
         Ok(())

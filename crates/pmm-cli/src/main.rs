@@ -6,15 +6,18 @@ mod columns;
 mod completions;
 mod demo;
 mod dry_run;
+mod eval;
 mod files;
 mod fit;
 mod impute;
+mod info;
 mod keeper;
 mod output;
 mod predict;
 mod rows;
 mod sample;
 mod settings;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -41,7 +44,9 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Sample(args) => sample::run(&args),
         Command::Impute(args) => impute::run(&args),
         Command::Predict(args) => predict::run(&args),
-        Command::Eval(_) | Command::Trace(_) | Command::Info(_) => anyhow::bail!("not yet"),
+        Command::Eval(args) => eval::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Info(args) => info::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

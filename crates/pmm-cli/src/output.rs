@@ -18,8 +18,8 @@ pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
 
 /// Whether whoever reads standard output has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    let is_broken = |error: &std::io::Error| error.kind() == ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_broken))
 }
 
 /// An error's context that says what was tried, and a hint what to do.
@@ -60,8 +60,21 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .map(ReadError::hint)
             .or_else(|| cause.downcast_ref::<OverrideError>().map(OverrideError::hint))
             .or_else(|| cause.downcast_ref::<CellError>().map(CellError::hint))
-            .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))?
+            .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))
+            .or_else(|| cause.downcast_ref::<TensorFileError>().map(checkpoint_hint))?
     })
+}
+
+/// Of the files of tensors, only a checkpoint is read without a model around it.
+fn checkpoint_hint(error: &TensorFileError) -> Option<String> {
+    let hint = match error {
+        TensorFileError::Damaged { .. } => "bring back the file as it was, or --force begins anew",
+        TensorFileError::Foreign { .. } => {
+            "go on with the data and settings it began with, or --force begins anew"
+        }
+        TensorFileError::Io { .. } => return None,
+    };
+    Some(hint.to_owned())
 }
 
 fn model_hint(error: &ModelError) -> Option<String> {
@@ -81,8 +94,12 @@ pub(crate) fn load(folder: &Path) -> anyhow::Result<Model> {
     Ok(Model::load(folder)?)
 }
 
-/// Sets the number of threads for everything that follows.
+/// Sets the number of threads for everything that follows; the first verb of a process decides.
 pub(crate) fn set_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
+    static DECIDED: std::sync::OnceLock<()> = std::sync::OnceLock::new();
+    if DECIDED.set(()).is_err() {
+        return Ok(());
+    }
     let threads = threads.map_or(0, NonZeroUsize::get);
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")
 }

@@ -36,8 +36,8 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
     let predictor = Predictor::new(model, target);
     let fields = predictor.fields(args.draws);
     let source = rows::open(&args.data, &predictor.model.schema)?;
-    let mut writer = rows::writer(&args.output, source.delimiter(), &fields)?;
     let mut reader = Reader::new(&source, &predictor.model.schema)?;
+    let mut writer = rows::writer(&args.output, source.delimiter(), &fields)?;
     let streams = Streams::new(args.common.seed);
     let bar = output::spinner("predicting", args.common.quiet);
     let mut first = 0;

@@ -22,10 +22,12 @@ pub(crate) fn set_reading(options: &mut ReadOptions, key: &str, value: &str) -> 
     Ok(())
 }
 
-/// The settings of a fit. `sized` gives the defaults for the table with a network of the given settings.
+/// The settings of a fit. `sized` gives the defaults for the table with a network of the given settings; a fit that goes on
+/// keeps those it has `stored`.
 pub(crate) fn resolve(
     args: &FitArgs,
     set: &[(String, String)],
+    stored: Option<&FitConfig>,
     sized: impl Fn(&FitConfig) -> anyhow::Result<FitConfig>,
 ) -> anyhow::Result<FitConfig> {
     let mut given = toml::Table::new();
@@ -37,8 +39,11 @@ pub(crate) fn resolve(
     set.iter().try_for_each(|(key, value)| insert(&mut given, key, value))?;
     if let Some(steps) = args.steps {
         insert(&mut given, "train.steps", &steps.to_string())?;
-        if !set.iter().any(|(key, _)| key == "train.validate_every") {
-            insert(&mut given, "train.validate_every", &(steps / 30).max(10).to_string())?;
+        let by_steps = [("validate_every", (steps / 30).max(10)), ("warmup", (steps / 20).min(200))];
+        for (key, value) in by_steps.map(|(key, value)| (format!("train.{key}"), value)) {
+            if stored.is_none() && !is_set(&given, &key) {
+                insert(&mut given, &key, &value.to_string())?;
+            }
         }
     }
     if let Some(valid) = args.valid {
@@ -47,14 +52,25 @@ pub(crate) fn resolve(
     if let Some(target) = &args.target {
         given.insert("target".into(), toml::Value::String(target.clone()));
     }
-    given.entry("seed").or_insert(toml::Value::Integer(args.common.seed.cast_signed()));
-    // Once over the plain defaults, to know the network; once over those of its size.
-    let first = merge(&FitConfig::default(), &given)?;
-    let config = merge(&sized(&first)?, &given)?;
+    // A seed of 0 is what nobody asked for: a fit that goes on has its own.
+    if stored.is_none() || args.common.seed != 0 {
+        given.entry("seed").or_insert(toml::Value::Integer(args.common.seed.cast_signed()));
+    }
+    let config = match stored {
+        Some(stored) => merge(stored, &given)?,
+        // Once over the plain defaults, to know the network; once over those of its size.
+        None => merge(&sized(&merge(&FitConfig::default(), &given)?)?, &given)?,
+    };
     match config.problem() {
         None => Ok(config),
         Some(why) => bail!(Advice::new(why, "pmm fit --dry-run shows all settings")),
     }
+}
+
+/// Whether a setting of a group is given.
+fn is_set(given: &toml::Table, key: &str) -> bool {
+    let (group, name) = key.split_once('.').unwrap_or((key, ""));
+    given.get(group).and_then(|group| group.get(name)).is_some()
 }
 
 /// Puts a value under a dotted key; numbers and booleans are recognised.
@@ -84,6 +100,29 @@ fn merge(base: &FitConfig, given: &toml::Table) -> anyhow::Result<FitConfig> {
             "pmm fit --dry-run shows all settings; columns are set by columns.NAME.pair=…",
         ))
     })
+}
+
+/// The first setting in which two differ, and what it is in each; how often a fit is saved does not count.
+pub(crate) fn difference(a: &FitConfig, b: &FitConfig) -> anyhow::Result<Option<(String, String, String)>> {
+    let (a, b) = (toml::Table::try_from(a)?, toml::Table::try_from(b)?);
+    let (a, b) = (toml::Value::Table(a), toml::Value::Table(b));
+    Ok(differing("", Some(&a), Some(&b)).filter(|(key, ..)| key != "train.checkpoint_seconds"))
+}
+
+fn differing(
+    key: &str,
+    a: Option<&toml::Value>,
+    b: Option<&toml::Value>,
+) -> Option<(String, String, String)> {
+    if let (Some(toml::Value::Table(a)), Some(toml::Value::Table(b))) = (a, b) {
+        let dotted = |inner: &str| if key.is_empty() { inner.to_owned() } else { format!("{key}.{inner}") };
+        let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+        let pairs = keys.filter_map(|inner| differing(&dotted(inner), a.get(inner), b.get(inner)));
+        // The one that does not count comes last.
+        return pairs.min_by_key(|(key, ..)| key == "train.checkpoint_seconds");
+    }
+    let text = |value: Option<&toml::Value>| value.map_or_else(|| "absent".to_owned(), ToString::to_string);
+    (a != b).then(|| (key.to_owned(), text(a), text(b)))
 }
 
 fn overlay(base: &mut toml::Table, given: &toml::Table) {

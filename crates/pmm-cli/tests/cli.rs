@@ -18,7 +18,8 @@ fn version_and_help() {
     let output = pmm().arg("--version").output().unwrap();
     assert_eq!(text(&output.stdout), format!("pmm {}\n", env!("CARGO_PKG_VERSION")));
     let output = pmm().arg("--help").output().unwrap();
-    for word in ["demo", "completions", "Posterior Mean Matching"] {
+    let verbs = ["demo", "fit", "sample", "impute", "predict", "eval", "trace", "info", "completions"];
+    for word in verbs.iter().chain(&["Posterior Mean Matching"]) {
         assert!(text(&output.stdout).contains(word), "{word}");
     }
     // No verb at all: the help, and the exit code of a usage error.
@@ -36,7 +37,8 @@ fn completions_name_the_verbs() {
 #[test]
 fn usage_errors_exit_with_2_and_say_what_is_wrong() {
     for (args, word) in [
-        (vec!["demo", "--rows", "0"], "--rows"),
+        (vec!["demo", "--method", "--rows", "0"], "--rows"),
+        (vec!["demo", "--rows", "200"], "--method"),
         (vec!["demo", "--seed", "minus"], "minus"),
         (vec!["demo", "--nonsense"], "--nonsense"),
         (vec!["completions", "tcsh"], "tcsh"),
@@ -47,13 +49,18 @@ fn usage_errors_exit_with_2_and_say_what_is_wrong() {
     }
 }
 
-/// A demo of 200 rows, as JSON.
+/// The demo of the method with 200 rows, as JSON.
 fn demo(folder: &std::path::Path, extra: &[&str]) -> std::process::Output {
-    pmm().args(["demo", "--rows", "200", "--json", "--out"]).arg(folder).args(extra).output().unwrap()
+    pmm()
+        .args(["demo", "--method", "--rows", "200", "--json", "--out"])
+        .arg(folder)
+        .args(extra)
+        .output()
+        .unwrap()
 }
 
 #[test]
-fn the_demo_draws_and_reports() {
+fn the_method_draws_and_reports() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("new/demo");
     let output = demo(&out, &["--seed", "3"]);

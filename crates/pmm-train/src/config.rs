@@ -22,19 +22,22 @@ pub struct TrainConfig {
     pub validate_every: u64,
     /// Validations without a new best after which the run stops.
     pub patience: u64,
+    /// Seconds between checkpoints, at least: what a kill can cost. No part of a model's identity.
+    pub checkpoint_seconds: f64,
 }
 
 impl Default for TrainConfig {
     fn default() -> Self {
         Self {
             steps: 3000,
-            learning_rate: 2e-3,
+            learning_rate: 1e-3,
             warmup: 100,
             weight_decay: 0.01,
             clip: 1.0,
             ema: 0.998,
             validate_every: 100,
             patience: 20,
+            checkpoint_seconds: 10.0,
         }
     }
 }
@@ -72,6 +75,9 @@ impl TrainConfig {
         }
         if !(0.0..1.0).contains(&self.ema) || !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
             return Some("train.ema must be at least 0 and below 1, train.weight_decay at least 0".into());
+        }
+        if !(0.0..=1e9).contains(&self.checkpoint_seconds) {
+            return Some("train.checkpoint_seconds must be between 0 and 1e9".into());
         }
         None
     }

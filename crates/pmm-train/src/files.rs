@@ -17,3 +17,35 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
+
+/// Removes what writers that were killed have left in a folder: hidden files with `tmp` at either end of their names.
+pub fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(".tmp") || (name.starts_with('.') && name.ends_with(".tmp")) {
+            // What cannot be removed is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_go_and_all_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let keep = [".hidden", "a.tmp", "weights.safetensors"];
+        for name in keep.iter().chain(&[".tmpAb12", ".Xy34.tmp"]) {
+            write_atomically(&folder.path().join(name), b"x").unwrap();
+        }
+        remove_leftovers(folder.path());
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, keep);
+    }
+}

@@ -39,7 +39,7 @@ impl Default for FitConfig {
             head: Head::Marginal,
             target: None,
             valid: 0.1,
-            batch: 256,
+            batch: 128,
             net: TrunkConfig::default(),
             train: TrainConfig::default(),
         }
@@ -64,7 +64,7 @@ mod head_name {
 }
 
 /// Multiplications that a fit may cost: about a minute of two cores.
-const BUDGET: f64 = 2.4e12;
+const BUDGET: f64 = 2.0e12;
 
 impl FitConfig {
     /// The recommended settings for a table of so many rows, and a network with so many inputs and outputs.
@@ -72,16 +72,20 @@ impl FitConfig {
     /// Small tables are learned by heart soon: more dropout and decay, and fewer steps.
     pub fn for_table(rows: u64, inputs: usize, outputs: usize) -> Self {
         let mut config = Self::default();
-        config.net.dropout = if rows < 3_000 { 0.3 } else { 0.1 };
-        config.train.weight_decay = if rows < 3_000 { 0.1 } else { 0.02 };
-        config.batch = (rows as usize).clamp(1, 256);
+        (config.net.dropout, config.train.weight_decay) = match rows {
+            0..3_000 => (0.3, 0.1),
+            3_000..6_000 => (0.15, 0.05),
+            6_000..30_000 => (0.05, 0.02),
+            _ => (0.0, 0.01),
+        };
+        config.batch = (rows as usize).clamp(1, config.batch);
         let width = config.net.width;
         let weights = width * (inputs + outputs) + config.net.blocks * 2 * width * width;
         // Forward, and backward twice that.
         let step = 3.0 * (weights * config.batch) as f64;
         // A row is worth looking at some two hundred times, not more.
         let looks = 250.0 * rows as f64 / config.batch as f64;
-        let steps = (BUDGET / step).min(looks).clamp(300.0, 6_000.0);
+        let steps = (BUDGET / step).min(looks).clamp(300.0, 8_000.0);
         config.train.steps = (steps / 100.0).round() as u64 * 100;
         config.train.warmup = (config.train.steps / 20).min(200);
         config.train.validate_every = (config.train.steps / 30).max(10);

@@ -18,7 +18,7 @@ mod tensors;
 
 pub use checkpoint::{load_state, save_state};
 pub use config::TrainConfig;
-pub use files::write_atomically;
+pub use files::{remove_leftovers, write_atomically};
 pub use fit_config::FitConfig;
 pub use log::Log;
 pub use model::{

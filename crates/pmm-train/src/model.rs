@@ -87,10 +87,17 @@ pub fn identity(data: &str, schema: &Schema, config: &FitConfig) -> Result<Facts
     Ok([
         ("data".to_owned(), data.to_owned()),
         ("schema".to_owned(), digest(&schema.to_json().map_err(ModelError::Unwritable)?)),
-        ("config".to_owned(), digest(&to_toml(config))),
+        ("config".to_owned(), digest(&to_toml(&what_matters(config)))),
         ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
     ]
     .into())
+}
+
+/// The settings without those that leave the result as it is.
+fn what_matters(config: &FitConfig) -> FitConfig {
+    let mut config = config.clone();
+    config.train.checkpoint_seconds = crate::TrainConfig::default().checkpoint_seconds;
+    config
 }
 
 /// The network of a schema and settings, on the processor.

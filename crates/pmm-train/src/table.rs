@@ -84,6 +84,11 @@ impl TableTask {
         Ok(task)
     }
 
+    /// Weights whose laws are as wide as the held-out rows want them.
+    pub fn calibrated(&self, weights: &[f32]) -> Vec<f32> {
+        self.net.calibrated(weights, &self.validation, self.config.target)
+    }
+
     /// Which columns of a row are known: their number uniform, or all but the target.
     fn known(&self, rng: &mut Stream) -> Vec<bool> {
         let columns = self.net.coordinates().columns.len();

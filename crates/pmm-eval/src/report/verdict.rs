@@ -164,7 +164,9 @@ fn usefulness(score: &Usefulness) -> String {
 fn privacy(found: &Privacy) -> String {
     let ratio = found.synth.low / found.test.low.max(1e-9);
     let copied = found.copies > found.copies_baseline + 0.01;
-    let verdict = if copied || found.closer_to_train > 0.6 {
+    // A twentieth beyond chance, and three standard errors.
+    let beyond = found.closer_to_train - 0.55 - 3.0 * (0.25 / found.queries.max(1) as f64).sqrt();
+    let verdict = if copied || beyond > 0.0 {
         "Some made rows are copies or near copies of training rows"
     } else if ratio < 0.8 && found.synth.low < found.test.low {
         "Some made rows lie closer to training rows than real rows do"

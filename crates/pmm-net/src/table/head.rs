@@ -288,3 +288,85 @@ fn softmax(logits: &[f32], out: &mut Vec<f64>) {
     let sum: f64 = out.iter().sum();
     out.iter_mut().for_each(|p| *p /= sum);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heads() -> Vec<(ColumnHead, Target)> {
+        let base = Target { weight: 0.7, token: None, value: None, mean: 0.0, clock: 0.0 };
+        let value = |head, len| ColumnHead { tokens: None, value: Some((0..len, head)) };
+        vec![
+            (ColumnHead { tokens: Some(0..5), value: None }, Target { token: Some(3), ..base }),
+            (value(ValueHead::Mixture, 24), Target { value: Some(0.3), ..base }),
+            (value(ValueHead::Mixture, 24), Target { value: Some(0.3), mean: 0.5, clock: 30.0, ..base }),
+            (value(ValueHead::Normal, 1), Target { value: Some(0.3), mean: 0.1, clock: 7.0, ..base }),
+            (value(ValueHead::Poisson, 1), Target { value: Some(0.0), mean: 0.4, clock: 9.0, ..base }),
+            (value(ValueHead::Poisson, 1), Target { value: Some(2.0), mean: 1.4, clock: 9.0, ..base }),
+            (value(ValueHead::Gamma, 1), Target { value: Some(2.0), mean: 1.4, clock: 9.0, ..base }),
+            (
+                ColumnHead { tokens: Some(0..3), value: Some((3..27, ValueHead::Mixture)) },
+                Target { token: Some(0), value: Some(-1.2), ..base },
+            ),
+        ]
+    }
+
+    /// Slopes against central differences of the loss.
+    #[test]
+    fn slopes_are_those_of_the_loss() {
+        for (index, (head, target)) in heads().into_iter().enumerate() {
+            let len = head.end(0);
+            let mut stream = pmm::Streams::new(9).stream(pmm::Purpose::DATA, index as u64, 0);
+            let outputs: Vec<f32> = (0..len).map(|_| 0.8 * stream.normal() as f32).collect();
+            let mut slope = vec![0.0; len];
+            head.loss(&outputs, &target, &mut slope);
+            for i in 0..len {
+                let shifted = |by: f32| {
+                    let mut outputs = outputs.clone();
+                    outputs[i] += by;
+                    head.loss(&outputs, &target, &mut vec![0.0; len])
+                };
+                let difference = (shifted(0.01) - shifted(-0.01)) / 0.02;
+                let error = (difference - f64::from(slope[i])).abs();
+                assert!(
+                    error < 2e-3 * (1.0 + difference.abs()),
+                    "head {index}, output {i}: {difference} {}",
+                    slope[i]
+                );
+            }
+        }
+    }
+
+    /// What the loss says is what the law says: −log of code probability and density.
+    #[test]
+    fn loss_is_minus_log_of_the_law() {
+        let (head, target) = heads().pop().unwrap();
+        let outputs: Vec<f32> = (0..27).map(|i| (i as f32 * 0.37).sin()).collect();
+        let law = head.law(&outputs, 0.0, 0.0);
+        let expected = -law.codes[0].ln() - law.log_density(-1.2);
+        let loss = head.loss(&outputs, &Target { weight: 1.0, ..target }, &mut vec![0.0; 27]);
+        assert!((loss - expected).abs() < 1e-4, "{loss} {expected}");
+        // The density integrates to one, and the distribution function is its integral.
+        let step = 1e-3;
+        let mass: f64 = (-20_000..20_000).map(|i| law.log_density(f64::from(i) * step).exp() * step).sum();
+        assert!((mass - 1.0).abs() < 1e-3);
+        let below: f64 =
+            (-20_000..500).map(|i| law.log_density((f64::from(i) + 0.5) * step).exp() * step).sum();
+        assert!((below - law.cdf(0.5)).abs() < 1e-3);
+    }
+
+    /// Draws follow the law. 20,000 draws: a share is off by five standard errors once in two million runs.
+    #[test]
+    fn draws_follow_the_law() {
+        let law = Law { codes: vec![0.2, 0.0, 0.8], components: vec![(0.3, -1.0, 0.1), (0.7, 1.0, 0.5)] };
+        let mut rng = pmm::Streams::new(4).stream(pmm::Purpose::DATA, 0, 0);
+        let n = 20_000;
+        let codes: Vec<u32> = (0..n).map(|_| law.draw_code(&mut rng)).collect();
+        let below = (0..n).filter(|_| law.draw(&mut rng) <= 1.2).count() as f64 / f64::from(n);
+        let twos = codes.iter().filter(|code| **code == 2).count() as f64 / f64::from(n);
+        assert!(!codes.contains(&1));
+        assert!((twos - 0.8).abs() < 5.0 * (0.16 / f64::from(n)).sqrt(), "{twos}");
+        assert!((below - law.cdf(1.2)).abs() < 5.0 * (0.25 / f64::from(n)).sqrt(), "{below}");
+        assert!((law.shares(&[-1.0, 0.0, 1.0]).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}

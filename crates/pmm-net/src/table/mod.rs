@@ -1,11 +1,13 @@
 //! Tables: columns ⇄ coordinates ⇄ features and outputs of one network.
 
 mod batch;
+mod calibrate;
 mod coordinates;
 mod denoise;
 mod features;
 mod generate;
 mod head;
+mod likelihood;
 mod net;
 
 pub use batch::Batch;
@@ -14,4 +16,5 @@ pub use denoise::TableDenoiser;
 pub use features::View;
 pub use generate::{GenerateError, Plan};
 pub use head::{Law, Target};
+pub use likelihood::Likelihood;
 pub use net::TableNet;

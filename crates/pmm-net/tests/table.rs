@@ -1,0 +1,139 @@
+//! A table's network: cells there and back, what is seen, what is learned, what is drawn.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use pmm::{Head, Streams};
+use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
+use pmm_net::TrunkConfig;
+use pmm_net::table::{Cell, ClockKind, Plan, TableDenoiser, TableNet};
+
+/// A category, a column of few values that follows it, and a continuum with exact zeros and gaps.
+fn table() -> (Arc<Schema>, Table) {
+    let mut text = String::from("kind,size,rain\n");
+    let mut rng = Streams::new(1).stream(pmm::Purpose::DATA, 0, 0);
+    for _ in 0..2000 {
+        let kind = if rng.unit() < 0.3 { "a" } else { "b" };
+        let size = if kind == "a" { 1 + rng.below(2) } else { 7 + rng.below(2) };
+        let rain = match rng.unit() {
+            u if u < 0.4 => "0".to_owned(),
+            u if u < 0.5 => String::new(),
+            _ => format!("{:.3}", 5.0 + rng.normal() + if kind == "a" { 3.0 } else { 0.0 }),
+        };
+        text.push_str(&format!("{kind},{size},{rain}\n"));
+    }
+    let source = Source::from_bytes("t.csv", text.into_bytes(), &ReadOptions::default()).unwrap();
+    let schema = Schema::infer(&source, &Overrides::default()).unwrap();
+    let (table, _) = Table::read(&source, &schema, usize::MAX, &Streams::new(0)).unwrap();
+    (Arc::new(schema), table)
+}
+
+fn net(schema: &Arc<Schema>, clock: ClockKind, head: Head) -> TableNet {
+    let config = TrunkConfig { width: 32, blocks: 1, dropout: 0.0 };
+    TableNet::new(schema.clone(), clock, head, &config, Device::flex()).unwrap()
+}
+
+#[test]
+fn cells_there_and_back() {
+    let (schema, table) = table();
+    let net = net(&schema, ClockKind::Reveal, Head::Marginal);
+    for row in 0..200 {
+        for (column, place) in net.coordinates().columns.iter().enumerate() {
+            let cells = &table.columns[place.column];
+            let cell = net.cell(&table, row, column);
+            let x = cell
+                .value
+                .map_or(f64::NAN, |value| place.from_value(&schema.columns[place.column], value, 0.9));
+            let (code, value) = place.coded(&schema.columns[place.column], cell.token, x, true);
+            assert_eq!(code, cells.code[row]);
+            assert!(
+                value == cells.value[row] || value.is_nan() && cells.value[row].is_nan() || {
+                    // A continuum whose values hardly repeat is interpolated: close, not equal.
+                    (value - cells.value[row]).abs() < 0.2
+                }
+            );
+        }
+    }
+}
+
+/// Plain gradient descent for some steps: the loss falls well below that of independent columns, and draws keep what
+/// belongs together.
+#[test]
+fn learns_and_draws_what_belongs_together() {
+    let (schema, table) = table();
+    for (clock, head) in [
+        (ClockKind::Reveal, Head::Marginal),
+        (ClockKind::Gradual, Head::Marginal),
+        (ClockKind::Gradual, Head::Mean),
+    ] {
+        let net = Arc::new(net(&schema, clock, head));
+        let streams = Streams::new(3);
+        let mut weights = net.initial(&streams);
+        let (mut m, mut v) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
+        let mut gradient = vec![0.0; weights.len()];
+        for step in 0..400u64 {
+            let rows: Vec<u32> = (0..128).map(|i| ((step * 128 + i) % 2000) as u32).collect();
+            let known = |row: usize| {
+                let mut rng = streams.stream(pmm::Purpose::custom(50), step, row as u64);
+                (0..3).map(|_| rng.unit() < 0.4).collect()
+            };
+            let batch = net.batch(&table, &rows, known, &streams, step).unwrap();
+            net.gradient(&weights, batch.features, vec![], &batch.targets, &mut gradient);
+            for i in 0..weights.len() {
+                m[i] = 0.9 * m[i] + 0.1 * gradient[i];
+                v[i] = 0.99 * v[i] + 0.01 * gradient[i] * gradient[i];
+                weights[i] -= 3e-3 * m[i] / (v[i].sqrt() + 1e-8);
+            }
+        }
+        let denoiser = TableDenoiser::new(net.clone(), weights);
+        let unknown = vec![Cell::default(); 1000 * 3];
+        let plan = Plan { steps: 50, snap: true };
+        let drawn = denoiser.fill(&unknown, 0, plan, &streams, |_| ()).unwrap();
+        let size = |row: &[(u32, f64)]| row[1].1;
+        let kinds = schema.columns[0].clone();
+        let is_a = |row: &[(u32, f64)]| kinds.decode(row[0].0, f64::NAN, 0.0) == "a";
+        let rows: Vec<&[(u32, f64)]> = drawn.chunks(3).collect();
+        let agree = rows.iter().filter(|row| is_a(row) == (size(row) < 4.5)).count();
+        assert!(agree > 940, "{clock:?} {head:?}: {agree} of 1000 sizes go with their kind");
+        let share = rows.iter().filter(|row| is_a(row)).count();
+        assert!((220..380).contains(&share), "{clock:?} {head:?}: {share}");
+        let zeros = rows.iter().filter(|row| row[2].0 == 1).count();
+        let gaps = rows.iter().filter(|row| row[2].0 == pmm_data::EMPTY).count();
+        assert!(
+            (310..490).contains(&zeros) && (50..160).contains(&gaps),
+            "{clock:?} {head:?}: {zeros} {gaps}"
+        );
+        // What is given stays; a chunk of its own draws the same rows.
+        let given = [Cell { token: Some(rows[0][0].0), value: None }, Cell::default(), Cell::default()];
+        let two = denoiser.fill(&[given, given].concat(), 600, plan, &streams, |_| ()).unwrap();
+        let alone = denoiser.fill(&given, 601, plan, &streams, |_| ()).unwrap();
+        let text = |cells: &[(u32, f64)]| format!("{cells:?}");
+        assert_eq!(text(&two[3..]), text(&alone));
+        assert_eq!(two[0].0, rows[0][0].0);
+        let full = denoiser.clone().complete(true).fill(&unknown[..300], 0, plan, &streams, |_| ()).unwrap();
+        assert!(full.iter().all(|(code, _)| *code != pmm_data::EMPTY));
+    }
+}
+
+/// Laws that are too sure are widened, laws that are right are left.
+#[test]
+fn calibration_widens_what_is_too_sure() {
+    let (schema, table) = table();
+    let net = net(&schema, ClockKind::Reveal, Head::Marginal);
+    let streams = Streams::new(5);
+    let rows: Vec<u32> = (0..512).collect();
+    let batch = net.batch(&table, &rows, |_| vec![false; 3], &streams, 0).unwrap();
+    let weights = net.initial(&streams);
+    let loss =
+        |weights: &[f32]| net.losses(weights, batch.features.clone(), &batch.targets).iter().sum::<f64>();
+    let calm = net.calibrated(&weights, std::slice::from_ref(&batch), None);
+    let last = net.parts().iter().len() - 1;
+    let mut sure = weights.clone();
+    // The last eight outputs are the log standard deviations of `rain`.
+    let biases = net.parts().get(last).range.clone();
+    sure[biases.end - 8..biases.end].iter_mut().for_each(|log_sd| *log_sd -= 0.6);
+    let mended = net.calibrated(&sure, std::slice::from_ref(&batch), None);
+    assert!(loss(&calm) <= loss(&weights) + 1e-6 && loss(&mended) < loss(&sure) - 1e-3);
+    assert!(mended[biases.end - 1] > sure[biases.end - 1] + 0.2);
+}
