@@ -10,7 +10,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(schema) = Schema::infer(&source, &Overrides::default()) else { return };
     let json = schema.to_json().expect("an inferred schema can be written");
     assert_eq!(Schema::from_json(&json).expect("and read"), schema);
-    let (table, notes) = Table::read(&source, &schema, 10_000, &Streams::new(0)).expect("what was typed can be coded");
+    let (table, notes) =
+        Table::read(&source, &schema, 10_000, &Streams::new(0)).expect("what was typed can be coded");
     let _ = (notes.messages(), source.digest());
     assert!(table.rows as u64 <= schema.rows);
     for (column, cells) in schema.columns.iter().zip(&table.columns) {

@@ -93,8 +93,11 @@ fn check_folder(folder: &Path, args: &FitArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Keys and values that are not about columns.
+type Settings = Vec<(String, String)>;
+
 /// The source with what the user says about its columns, and the settings that are not about columns.
-fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Vec<(String, String)>)> {
+fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Settings)> {
     let mut overrides = match &args.schema {
         Some(path) => {
             let text =

@@ -43,10 +43,24 @@ impl std::fmt::Display for Advice {
 
 /// What happened and why, then what to do.
 pub(crate) fn report(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", message(error));
     if let Some(hint) = hint(error) {
         eprintln!("hint: {hint}");
     }
+}
+
+/// An error and its causes, without those that the text before already tells.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(|cause| cause.to_string()) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// The hint of an error or of what caused it.

@@ -121,12 +121,12 @@ impl Predictor {
         let laws = self.model.denoiser.laws(coded.len(), view, self.place);
         let forecast = |(row, law): (usize, &Law)| {
             let mut rng = streams.stream(pmm::Purpose::custom(32), 0, first + row as u64);
-            self.from_law(law, draws, &mut rng)
+            self.of_law(law, draws, &mut rng)
         };
         Ok(laws.par_iter().enumerate().map(forecast).collect())
     }
 
-    fn from_law(&self, law: &Law, draws: usize, rng: &mut pmm::Stream) -> Forecast {
+    fn of_law(&self, law: &Law, draws: usize, rng: &mut pmm::Stream) -> Forecast {
         let place = &self.model.denoiser.net().coordinates().columns[self.place];
         let column = &self.model.schema.columns[self.target];
         if !self.is_number() {

@@ -152,7 +152,7 @@ fn mixed_types_become_what_fits() {
     let (_, said, made) = fit(&text);
     assert!(said.contains("<5"), "{said}");
     assert!(made.column("x").iter().all(|x| *x == "<5" || x.parse::<f64>().is_ok()));
-    let cell = |i: u32| if i % 2 == 0 { "unknown".to_owned() } else { (i % 5).to_string() };
+    let cell = |i: u32| if i.is_multiple_of(2) { "unknown".to_owned() } else { (i % 5).to_string() };
     let text = (0..200).fold("x,y\n".to_owned(), |text, i| format!("{text}{},{}\n", cell(i), i % 9));
     let (_, said, made) = fit(&text);
     assert!(said.contains("category"), "{said}");
@@ -221,7 +221,7 @@ fn strange_names_and_texts_survive() {
 
 #[test]
 fn extreme_numbers_are_learned_or_refused() {
-    let cell = |i: u32| if i % 7 == 0 { "1e300".to_owned() } else { format!("{}e-300", i) };
+    let cell = |i: u32| if i.is_multiple_of(7) { "1e300".to_owned() } else { format!("{i}e-300") };
     let text = (0..100).fold("x,y\n".to_owned(), |text, i| format!("{text}{},{}\n", cell(i), i % 9));
     let place = Place::new();
     place.write("t.csv", text);

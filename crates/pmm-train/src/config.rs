@@ -73,7 +73,7 @@ impl TrainConfig {
         if !positive(self.learning_rate) || !positive(self.clip) {
             return Some("train.learning_rate and train.clip must be positive numbers".into());
         }
-        if !(0.0..1.0).contains(&self.ema) || !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
+        if !(0.0..1.0).contains(&self.ema) || !(0.0..=1e6).contains(&self.weight_decay) {
             return Some("train.ema must be at least 0 and below 1, train.weight_decay at least 0".into());
         }
         if !(0.0..=1e9).contains(&self.checkpoint_seconds) {

@@ -87,6 +87,8 @@ impl FitConfig {
         let looks = 250.0 * rows as f64 / config.batch as f64;
         let steps = (BUDGET / step).min(looks).clamp(300.0, 8_000.0);
         config.train.steps = (steps / 100.0).round() as u64 * 100;
+        // The average looks back over an eighth of the run at most.
+        config.train.ema = (1.0 - 8.0 / config.train.steps as f64).min(0.999);
         config.train.warmup = (config.train.steps / 20).min(200);
         config.train.validate_every = (config.train.steps / 30).max(10);
         config

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::batch::Batch;
-use super::head::{COMPONENTS, ColumnHead, Target, ValueHead};
+use super::head::{COMPONENTS, ColumnHead, Target, ValueHead, log_shares};
 use super::net::TableNet;
 
 /// Factors by which a column's standard deviations may grow, as logs; and temperatures of its codes.
@@ -30,16 +30,19 @@ impl TableNet {
                     });
                     cells.extend(wanted.map(|(targets, outputs)| (&targets[column], outputs)));
                 }
-                self.heads()[column].widths(&cells)
+                self.heads()[column].widths(&cells, &self.shares(column))
             })
             .collect();
         let mut weights = weights.to_vec();
         let last = self.parts().iter().len();
-        for (head, (cooler, wider)) in self.heads().iter().zip(chosen) {
+        for (column, (head, (cooler, wider))) in self.heads().iter().zip(chosen).enumerate() {
+            let shares = self.shares(column);
             for part in [last - 2, last - 1].map(|index| self.parts().get(index).clone()) {
                 for row in weights[part.range.clone()].chunks_exact_mut(part.shape[1]) {
                     if let Some(range) = &head.tokens {
-                        row[range.clone()].iter_mut().for_each(|w| *w *= (-cooler).exp());
+                        // Weights shrink to 0, biases to the shares.
+                        let bias = if part.shape[0] == 1 { 1.0 } else { 0.0 };
+                        shrink(&mut row[range.clone()], &shares, bias, cooler);
                     }
                     if let (Some((range, ValueHead::Mixture)), 1) = (&head.value, part.shape[0]) {
                         row[range.clone()][2 * COMPONENTS..].iter_mut().for_each(|w| *w += wider);
@@ -49,11 +52,25 @@ impl TableNet {
         }
         weights
     }
+
+    /// Logits of the codes' shares in the data.
+    fn shares(&self, column: usize) -> Vec<f32> {
+        let tokens = self.coordinates.columns[column].tokens.as_ref();
+        tokens.map_or(Vec::new(), |tokens| log_shares(&tokens.counts, tokens.codes))
+    }
+}
+
+/// Moves logits towards `scale` times those of the shares: a law that is too sure gives way to what is common, not to what is
+/// uniform.
+fn shrink(logits: &mut [f32], shares: &[f32], scale: f32, cooler: f32) {
+    for (logit, share) in logits.iter_mut().zip(shares) {
+        *logit = scale * share + (*logit - scale * share) * (-cooler).exp();
+    }
 }
 
 impl ColumnHead {
     /// Log temperature of the codes and log factor of the standard deviations with the lowest loss on cells.
-    fn widths(&self, cells: &[(&Target, &[f32])]) -> (f32, f32) {
+    fn widths(&self, cells: &[(&Target, &[f32])], shares: &[f32]) -> (f32, f32) {
         let best = |change: &dyn Fn(&mut [f32], f32), part: &dyn Fn(&Target) -> Target| {
             let loss = |by: f32| -> f64 {
                 let mut slope = Vec::new();
@@ -70,9 +87,7 @@ impl ColumnHead {
             if losses[least].is_finite() { WIDER[least] } else { 0.0 }
         };
         let cooler = self.tokens.as_ref().map_or(0.0, |range| {
-            let cool = |outputs: &mut [f32], by: f32| {
-                outputs[range.clone()].iter_mut().for_each(|logit| *logit *= (-by).exp());
-            };
+            let cool = |outputs: &mut [f32], by: f32| shrink(&mut outputs[range.clone()], shares, 1.0, by);
             best(&cool, &|target| Target { value: None, ..*target })
         });
         let wider = match &self.value {

@@ -152,10 +152,7 @@ impl ColumnHead {
     /// Biases from which training starts: the codes' shares; components spread over the normal law.
     pub(crate) fn initial(&self, counts: &[u64], biases: &mut [f32]) {
         if let Some(range) = &self.tokens {
-            let total: u64 = counts.iter().sum();
-            for (bias, &count) in biases[range.clone()].iter_mut().zip(counts) {
-                *bias = ((count as f32 + 0.5) / (total as f32 + 1.0)).ln();
-            }
+            biases[range.clone()].copy_from_slice(&log_shares(counts, range.len()));
         }
         if let Some((range, ValueHead::Mixture)) = &self.value {
             let biases = &mut biases[range.clone()];
@@ -236,6 +233,13 @@ impl ColumnHead {
 
 fn scale_at(clock: f32) -> f32 {
     1.0 / (1.0 + clock).sqrt()
+}
+
+/// The logits of shares; a code that was never seen has half a count.
+pub(crate) fn log_shares(counts: &[u64], codes: usize) -> Vec<f32> {
+    let total: u64 = counts.iter().sum();
+    let count = |code: usize| counts.get(code).copied().unwrap_or(0) as f32;
+    (0..codes).map(|code| ((count(code) + 0.5) / (total as f32 + 1.0)).ln()).collect()
 }
 
 /// −log softmax(logits)\[token\].
