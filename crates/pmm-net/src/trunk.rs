@@ -54,7 +54,7 @@ impl Trunk {
     /// Outputs `[rows, outputs]` of features `[rows, inputs]`.
     pub fn forward(&self, weights: &[f32], features: Vec<f32>) -> Vec<f32> {
         if self.fused() {
-            return ops::mlp::forward(&self.mlp, weights, &features, &[], false).0;
+            return ops::mlp::outputs(&self.mlp, weights, features);
         }
         let rows = features.len() / self.mlp.inputs();
         let parts = self.mlp.parts().bind(weights, &self.device);

@@ -59,6 +59,16 @@ impl<'a> Layers<'a> {
     }
 }
 
+/// Outputs `[rows, outputs]` of features `[rows, inputs]`, whatever batch the rows come in: products of few rows round in their
+/// own way, so a last chunk is filled up with rows of zeros.
+pub(crate) fn outputs(mlp: &Mlp, weights: &[f32], mut x: Vec<f32>) -> Vec<f32> {
+    let rows = x.len() / mlp.inputs();
+    x.resize(rows.next_multiple_of(CHUNK) * mlp.inputs(), 0.0);
+    let (mut y, _) = forward(mlp, weights, &x, &[], false);
+    y.truncate(rows * mlp.outputs());
+    y
+}
+
 /// Outputs `[rows, outputs]` of features `[rows, inputs]`; `masks` are dropout's, or none.
 pub(crate) fn forward(
     mlp: &Mlp,

@@ -1,7 +1,7 @@
 //! Batches: rows of a table as features and targets, with some cells known.
 
 use pmm::{Purpose, SpaceError, States, Store, Streams, Values};
-use pmm_data::Table;
+use pmm_data::{Coding, Table};
 use rayon::prelude::*;
 
 use super::coordinates::{Cell, ClockKind};
@@ -19,6 +19,7 @@ pub struct Batch {
 }
 
 const TIES: u16 = 2;
+const STAND_IN: u16 = 3;
 
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
 
@@ -90,6 +91,7 @@ impl TableNet {
     ) -> Result<Batch, SpaceError> {
         let columns = self.coordinates.columns.len();
         let rows = cells.len() / columns;
+        let cells = &self.with_stand_ins(cells, streams, step);
         let states = self.noisy(cells, known, streams, step)?;
         let means = self.value_means(&states);
         let features =
@@ -113,6 +115,24 @@ impl TableNet {
             target
         };
         Ok(Batch { features, targets: (0..cells.len()).map(target).collect() })
+    }
+
+    /// Gives cells without a value (special, missing) one at random from their column: while a gate is hidden, its value's clock
+    /// runs all the same, and must not tell that there is nothing to see. The pair (gate, stand-in) is what is learned, and
+    /// the stand-in is dropped from what is drawn.
+    fn with_stand_ins(&self, cells: &[Cell], streams: &Streams, step: u64) -> Vec<Cell> {
+        let columns = self.coordinates.columns.len();
+        let filled = |(i, cell): (usize, &Cell)| {
+            let place = &self.coordinates.columns[i % columns];
+            let Coding::Numbers(numbers) = &self.schema.columns[place.column].coding else { return *cell };
+            if place.value.is_none() || cell.value.is_some() || cell.token.is_none() {
+                return *cell;
+            }
+            let purpose = Purpose::custom(STAND_IN);
+            let mut rng = streams.block_stream(purpose, (i % columns) as u32, step, (i / columns) as u64);
+            Cell { value: Some(numbers.grid.value(rng.normal(), numbers.snap)), ..*cell }
+        };
+        cells.iter().enumerate().map(filled).collect()
     }
 
     /// States of cells: known ones observed, the others drawn at stratified times.
