@@ -348,7 +348,7 @@ mod tests {
         let outputs: Vec<f32> = (0..27).map(|i| (i as f32 * 0.37).sin()).collect();
         let law = head.law(&outputs, 0.0, 0.0);
         let expected = -law.codes[0].ln() - law.log_density(-1.2);
-        let loss = head.loss(&outputs, &Target { weight: 1.0, ..target }, &mut vec![0.0; 27]);
+        let loss = head.loss(&outputs, &Target { weight: 1.0, ..target }, &mut [0.0; 27]);
         assert!((loss - expected).abs() < 1e-4, "{loss} {expected}");
         // The density integrates to one, and the distribution function is its integral.
         let step = 1e-3;
