@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Fit(FitArgs),
     Sample(SampleArgs),
     Impute(ImputeArgs),
+    Infill(InfillArgs),
     Predict(PredictArgs),
     Eval(EvalArgs),
     Trace(TraceArgs),
@@ -60,30 +61,69 @@ pub(crate) enum Format {
     Tsv,
     Parquet,
     Arrow,
+    /// Texts as they are, with a line --- between them
+    Txt,
+    /// Texts, one JSON object {"text": …} a line
+    Jsonl,
 }
 
-/// Fit a model to a table.
+/// How texts are drawn.
+#[derive(Debug, Args)]
+pub(crate) struct Drawing {
+    /// For texts: how masks are lifted [default: events; steps if --steps is given]
+    #[arg(long, value_enum)]
+    pub(crate) sampler: Option<Sampler>,
+    /// Network calls: per row of a table with clock=gradual [default: 100], or per text [default: one per token]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<NonZeroUsize>,
+    /// For texts: below 1 keeps closer to what is likely, 0 takes the likeliest
+    #[arg(long, value_name = "T", default_value_t = 1.0)]
+    pub(crate) temperature: f64,
+    /// For texts: draw among the K likeliest tokens only
+    #[arg(long, value_name = "K")]
+    pub(crate) top_k: Option<usize>,
+    /// For texts: draw among the fewest tokens that hold this share of probability
+    #[arg(long, value_name = "P")]
+    pub(crate) top_p: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sampler {
+    /// Exact: one token per call, each at its own time
+    Events,
+    /// Fixed steps of the clock; exact as they shrink
+    Steps,
+    /// Equally many tokens per call, in random order; approximate
+    Parallel,
+    /// Equally many tokens per call, the surest first; approximate
+    Confident,
+}
+
+/// Fit a model to a table or a text.
 ///
-/// DATA is CSV, TSV (also gzipped, or with other delimiters), Parquet or Arrow; - reads standard input. Every column gets a
-/// conjugate pair by what it holds; what was chosen, and why, is printed and stored. The result is a folder NAME.pmm for the
-/// other verbs.
+/// A table is CSV, TSV (also gzipped, or with other delimiters), Parquet or Arrow; - reads standard input. Every column gets a
+/// conjugate pair by what it holds; what was chosen, and why, is printed and stored. A text is a .txt file (also .gz, .xz), a
+/// folder of them, or JSON lines; --set kind=text says so of any other file. The result is a folder NAME.pmm for the other verbs.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// The table
+    /// The table or text
     pub(crate) data: PathBuf,
+    /// Settings by name: text8, openwebtext (full size), text8-tiny, shakespeare (two cores)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
     /// The model's folder [default: DATA's name with .pmm]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// A column whose prediction matters most
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// Training steps [default: by the size of the table, about a minute]
+    /// Training steps [default: by the size of the data, about a minute for a table, ten for a text]
     #[arg(long, value_name = "N", conflicts_with = "minutes")]
     pub(crate) steps: Option<u64>,
     /// Training time, roughly; the number of steps is set by a trial
     #[arg(long, value_name = "M")]
     pub(crate) minutes: Option<f64>,
-    /// Share of the rows held out to stop at the right time
+    /// Share of the rows, or of the text at its end, held out to stop at the right time
     #[arg(long, value_name = "FRACTION")]
     pub(crate) valid: Option<f64>,
     /// Go on with a fit that was stopped
@@ -111,20 +151,19 @@ pub(crate) struct FitArgs {
     pub(crate) common: Common,
 }
 
-/// Draw new rows.
+/// Draw new rows, or new texts.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// How many rows
-    #[arg(short, value_name = "N", default_value_t = 1000)]
-    pub(crate) n: usize,
-    /// Cells that are given, such as species=Adelie,island=Dream
+    /// How many [default: 1000 rows, or 1 text]
+    #[arg(short, value_name = "N")]
+    pub(crate) n: Option<usize>,
+    /// Cells that are given, such as species=Adelie,island=Dream; for a text, its beginning
     #[arg(long, value_name = "COLUMN=VALUE,…")]
     pub(crate) given: Vec<String>,
-    /// Network calls per row, for models with clock=gradual [default: 100]
-    #[arg(long, value_name = "N")]
-    pub(crate) steps: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) drawing: Drawing,
     /// Let repeated values (integers, prices) take values that were never seen
     #[arg(long)]
     pub(crate) no_snap: bool,
@@ -158,6 +197,27 @@ pub(crate) struct ImputeArgs {
     pub(crate) common: Common,
 }
 
+/// Complete the gaps of a text.
+///
+/// A gap is written ____ (three or more: one token for each; a token is a character unless the model has another tokenizer) or
+/// [MASK:12] for twelve tokens. All else is kept to the byte.
+#[derive(Debug, Args)]
+pub(crate) struct InfillArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// The text with gaps; - reads standard input
+    pub(crate) text: String,
+    /// How many completions
+    #[arg(short, value_name = "N", default_value_t = 1)]
+    pub(crate) n: usize,
+    #[command(flatten)]
+    pub(crate) drawing: Drawing,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
 /// Predict a column from the others.
 ///
 /// For numbers: mean, quantiles and, if asked for, draws of the law of the target given the rest of the row. For categories:
@@ -180,16 +240,17 @@ pub(crate) struct PredictArgs {
     pub(crate) common: Common,
 }
 
-/// Score a model against rows it has not seen.
+/// Score a model against rows, or text, it has not seen.
 ///
-/// Makes as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from made,
-/// usefulness, privacy (with --train), prediction, likelihood in bits. Each score stands beside that of real rows. Writes
-/// report.html and its pictures to the model's folder.
+/// A table: makes as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from made,
+/// usefulness, privacy (with --train), prediction, likelihood in bits. A text: the likelihood bound in
+/// bits per character, what an n-gram model of the same text needs, how samples differ from the text, how well gaps are filled.
+/// Each score stands beside that of real data. Writes report.html to the model's folder.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// Real rows that were not used to fit
+    /// Real rows or text not used to fit
     pub(crate) data: PathBuf,
     /// Rows that were used to fit, as a baseline [default: half of DATA stands in for them]
     #[arg(long, value_name = "FILE")]
@@ -207,7 +268,7 @@ pub(crate) struct EvalArgs {
     pub(crate) common: Common,
 }
 
-/// Draw how cells become known: the posterior mean converging.
+/// Draw how data become known: the posterior mean converging, or a text coming out of its masks.
 ///
 /// A picture of two dozen rows in the making: what the model expects of a column, call by call, until the value is there.
 #[derive(Debug, Args)]
@@ -217,7 +278,7 @@ pub(crate) struct TraceArgs {
     /// Columns to draw [default: the first numeric ones]
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
-    /// The picture, .png or .svg [default: trace.png in the model's folder]
+    /// The picture, .png or .svg [default: trace.png in the model's folder; trace.svg, which moves, for a text]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

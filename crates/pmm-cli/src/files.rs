@@ -15,6 +15,15 @@ pub(crate) fn make_folder(path: &Path) -> anyhow::Result<()> {
         .with_context(|| Advice::new(format!("cannot make the folder {}", path.display()), ELSEWHERE))
 }
 
+/// Takes away the weights of a model that is being replaced, so that they are never taken for the new one's.
+pub(crate) fn begin_anew(folder: &Path, resume: bool) -> anyhow::Result<()> {
+    let weights = folder.join("weights.safetensors");
+    if resume || !weights.exists() {
+        return Ok(());
+    }
+    std::fs::remove_file(&weights).with_context(|| format!("cannot replace {}", weights.display()))
+}
+
 /// Writes a whole file or nothing.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

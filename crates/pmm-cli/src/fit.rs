@@ -1,4 +1,4 @@
-//! `pmm fit`: from a table to a model's folder.
+//! `pmm fit`: from a table to a model's folder; texts go their own way.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,21 +11,20 @@ use pmm_data::{Overrides, ReadNotes, ReadOptions, Schema, Source, Table};
 use pmm_net::table::TableNet;
 use pmm_train::{
     BatchConfig, Facts, FitConfig, Log, Outcome, State, TableTask, Task, TensorFileError, TrainError,
-    identity, load_settings, load_state, load_tensors, network, remove_leftovers, save_settings, save_state,
-    train,
+    identity, load_settings, load_state, load_tensors, network, remove_leftovers, save_model_weights,
+    save_settings, save_state, train,
 };
 
 use crate::cli::FitArgs;
-use crate::columns;
 use crate::keeper::Keeper;
 use crate::output::{self, Advice};
-use crate::settings;
+use crate::{card, columns, files, settings, text};
 
 /// Modelled cells that are kept in memory, at most: two gigabytes.
 const MOST_CELLS: usize = 160_000_000;
 /// Below so many rows none is held out: validation then looks at the rows it learns from.
 const LEAST_ROWS_TO_HOLD_OUT: usize = 40;
-const CHECKPOINT: &str = "state/checkpoint.safetensors";
+pub(crate) const CHECKPOINT: &str = "state/checkpoint.safetensors";
 
 /// Everything that a fit needs.
 pub(crate) struct Fit {
@@ -39,6 +38,12 @@ pub(crate) struct Fit {
 
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    if text::is_text(args) {
+        return text::fit::run(args);
+    }
+    if let Some(preset) = &args.preset {
+        bail!(Advice::new(format!("there is no preset {preset}"), text::presets()));
+    }
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.data));
     check_folder(&folder, args)?;
     let bar = output::spinner("reading", args.common.quiet);
@@ -70,13 +75,13 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
 }
 
 /// `penguins.csv.gz` → `penguins.pmm`.
-fn default_folder(data: &Path) -> PathBuf {
+pub(crate) fn default_folder(data: &Path) -> PathBuf {
     let name = data.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
     let name = name.split('.').find(|part| !part.is_empty()).filter(|name| *name != "-").unwrap_or("model");
     PathBuf::from(format!("{name}.pmm"))
 }
 
-fn check_folder(folder: &Path, args: &FitArgs) -> anyhow::Result<()> {
+pub(crate) fn check_folder(folder: &Path, args: &FitArgs) -> anyhow::Result<()> {
     let exists = folder.join("config.toml").exists();
     if args.resume && !exists {
         bail!(Advice::new(
@@ -154,7 +159,13 @@ fn prepare(
         let net = network(&schema, config)?;
         Ok(FitConfig::for_table(table.rows as u64, net.inputs(), net.outputs()))
     };
-    let config = settings::resolve(args, &settings, stored.as_ref(), sized)?;
+    let given = settings::given(args, &settings, stored.is_some())?;
+    let config: FitConfig = match &stored {
+        Some(stored) => settings::merge(stored, &given)?,
+        // Once over the plain defaults, to know the network; once over those of its size.
+        None => settings::merge(&sized(&settings::merge(&FitConfig::default(), &given)?)?, &given)?,
+    };
+    settings::check(config.problem())?;
     if let Some(target) = &config.target {
         columns::find_modelled(&schema, target)?;
     }
@@ -226,7 +237,8 @@ pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> 
     } else {
         State::new(fit.net.initial(&Streams::new(fit.config.seed)))
     };
-    crate::files::make_folder(&fit.folder.join("state"))?;
+    files::make_folder(&fit.folder.join("state"))?;
+    files::begin_anew(&fit.folder, resume)?;
     remove_leftovers(&fit.folder);
     remove_leftovers(&fit.folder.join("state"));
     // Before the settings, by which a folder is known as a fit: whatever has settings can go on.
@@ -234,9 +246,23 @@ pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> 
     save_settings(&fit.folder, &fit.config, &fit.schema)?;
     let log = Log::open(&fit.folder.join("log.csv"), state.step).context("cannot write log.csv")?;
     let task = fit.task()?;
-    let mut keeper = Keeper::new(fit, log, checkpoint, state.step, quiet);
+    let mut keeper = Keeper::new(&fit.config.train, &fit.identity, checkpoint, log, state.step, quiet);
     let outcome = train(&task, &fit.config.train, &mut state, &mut keeper, interrupted());
-    keeper.finish(&state, &task)?;
+    let mut facts = keeper.finish(&state)?;
+    facts.insert("rows".into(), fit.table.rows.to_string());
+    save_model_weights(&fit.folder, fit.net.parts(), &task.calibrated(state.best_weights()), &facts)?;
+    let card = card::text(&fit.schema, &fit.config, &facts, fit.net.parts().len());
+    files::write(&fit.folder.join("README.md"), card.as_bytes())?;
+    conclude(&fit.folder, &state, outcome, quiet)
+}
+
+/// Says how a run has ended, once everything is on disk.
+pub(crate) fn conclude(
+    folder: &Path,
+    state: &State,
+    outcome: Result<Outcome, TrainError<anyhow::Error>>,
+    quiet: bool,
+) -> anyhow::Result<()> {
     match outcome {
         Ok(Outcome::Interrupted) => {
             eprintln!("stopped at step {}; the model can be used, and --resume goes on", state.step);
@@ -244,14 +270,14 @@ pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> 
         }
         Ok(outcome) => {
             if !quiet {
-                done(fit, &state, outcome);
+                done(folder, state, outcome);
             }
             Ok(())
         }
         Err(TrainError::Watcher(error)) => Err(error),
         Err(error @ TrainError::Diverged { .. }) => Err(anyhow::anyhow!("{error}").context(Advice::new(
-            format!("the fit of {} was given up; the best model so far is kept", fit.folder.display()),
-            "try --set train.learning_rate=0.0005, and look at the columns' extremes with --dry-run",
+            format!("the fit of {} was given up; the best model so far is kept", folder.display()),
+            "try --set train.learning_rate=0.0005, and look at the data's extremes with --dry-run",
         ))),
     }
 }
@@ -276,7 +302,7 @@ fn say(fit: &Fit, source: &Source, notes: &ReadNotes) {
     eprintln!("{}", columns::table(&fit.schema));
 }
 
-fn done(fit: &Fit, state: &State, outcome: Outcome) {
+fn done(folder: &Path, state: &State, outcome: Outcome) {
     if state.skipped > 0 {
         eprintln!(
             "note: {} of {} steps were skipped because their loss was not finite",
@@ -284,8 +310,8 @@ fn done(fit: &Fit, state: &State, outcome: Outcome) {
         );
     }
     if outcome == Outcome::Converged {
-        eprintln!("stopped after {} steps: held-out rows gained nothing more", state.step);
+        eprintln!("stopped after {} steps: held-out data gained nothing more", state.step);
     }
-    let folder = fit.folder.display();
+    let folder = folder.display();
     eprintln!("model: {folder}; try: pmm sample {folder} -n 10");
 }

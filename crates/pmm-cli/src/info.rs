@@ -5,10 +5,10 @@ use std::path::Path;
 use comfy_table::Table as Text;
 use pmm::Head;
 use pmm_net::table::ClockKind;
-use pmm_train::{Model, to_toml};
+use pmm_train::{Model, TextModel, to_toml};
 
 use crate::cli::InfoArgs;
-use crate::{columns, output};
+use crate::{columns, output, text};
 
 /// How the clocks run, in words.
 pub(crate) fn clock_name(clock: ClockKind) -> &'static str {
@@ -19,12 +19,17 @@ pub(crate) fn clock_name(clock: ClockKind) -> &'static str {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    if pmm_train::is_text_model(&args.model) {
+        let model = TextModel::load(&args.model)?;
+        let text = if args.json { text::info::json } else { text::info::text };
+        return output::print(text(&args.model, &model).as_bytes());
+    }
     let model = output::load(&args.model)?;
-    let text = if args.json { json(&args.model, &model) } else { text(&args.model, &model) };
-    output::print(text.as_bytes())
+    let shown = if args.json { json(&args.model, &model) } else { table(&args.model, &model) };
+    output::print(shown.as_bytes())
 }
 
-fn text(folder: &Path, model: &Model) -> String {
+fn table(folder: &Path, model: &Model) -> String {
     let mut facts = Text::new();
     facts.load_style(comfy_table::presets::NOTHING);
     facts_of(folder, model).into_iter().for_each(|(name, value)| {
@@ -100,7 +105,7 @@ fn json(folder: &Path, model: &Model) -> String {
 }
 
 /// Bytes of a folder's files, with those in folders within.
-fn size(folder: &Path) -> u64 {
+pub(crate) fn size(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let of = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(data) if data.is_dir() => size(&entry.path()),
@@ -110,7 +115,7 @@ fn size(folder: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
         n if n < 1_000_000 => format!("{:.0} kB", (n as f64 / 1e3).ceil()),
         n if n < 1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
@@ -119,7 +124,7 @@ fn bytes(bytes: u64) -> String {
 }
 
 /// Seconds of training, by the last line of the log.
-fn seconds(folder: &Path) -> Option<f64> {
+pub(crate) fn seconds(folder: &Path) -> Option<f64> {
     let log = std::fs::read_to_string(folder.join("log.csv")).ok()?;
     log.lines().skip(1).last()?.split(',').nth(1)?.parse().ok()
 }

@@ -1,19 +1,19 @@
-//! Keeps a fit safe while it runs: bar, log, checkpoints, weights, model card.
+//! Keeps a fit safe while it runs: bar, log, checkpoints.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use pmm_train::{Log, Progress, State, TableTask, Watcher, save_model_weights, save_state};
+use pmm_train::{Facts, Log, Progress, State, TrainConfig, Watcher, save_state};
 
-use crate::fit::Fit;
-use crate::{card, files, output};
+use crate::output;
 
 pub(crate) struct Keeper<'a> {
-    fit: &'a Fit,
-    log: Log,
+    train: &'a TrainConfig,
+    identity: &'a Facts,
     checkpoint: PathBuf,
+    log: Log,
     bar: ProgressBar,
     begun: Instant,
     saved: Instant,
@@ -22,36 +22,49 @@ pub(crate) struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    pub(crate) fn new(fit: &'a Fit, log: Log, checkpoint: PathBuf, step: u64, quiet: bool) -> Self {
-        let bar = output::bar(fit.config.train.steps, "fitting", quiet);
+    pub(crate) fn new(
+        train: &'a TrainConfig,
+        identity: &'a Facts,
+        checkpoint: PathBuf,
+        log: Log,
+        step: u64,
+        quiet: bool,
+    ) -> Self {
+        let bar = output::bar(train.steps, "fitting", quiet);
         bar.set_position(step);
         bar.reset_eta();
         let now = Instant::now();
-        Self { fit, log, checkpoint, bar, begun: now, saved: now, valid: f64::NAN, mean: f64::NAN }
+        Self {
+            train,
+            identity,
+            checkpoint,
+            log,
+            bar,
+            begun: now,
+            saved: now,
+            valid: f64::NAN,
+            mean: f64::NAN,
+        }
     }
 
     fn save(&mut self, state: &State) -> anyhow::Result<()> {
-        save_state(&self.checkpoint, state, &self.fit.identity)?;
+        save_state(&self.checkpoint, state, self.identity)?;
         self.saved = Instant::now();
         Ok(())
     }
 
-    /// Leaves everything on disk as the state is.
-    pub(crate) fn finish(mut self, state: &State, task: &TableTask) -> anyhow::Result<()> {
+    /// Saves the state; returns what is known of the fit, for the weights and the model card.
+    pub(crate) fn finish(mut self, state: &State) -> anyhow::Result<Facts> {
         self.bar.finish_and_clear();
         self.save(state)?;
-        let mut facts = self.fit.identity.clone();
-        facts.insert("rows".into(), self.fit.table.rows.to_string());
+        let mut facts = self.identity.clone();
         facts.insert("steps".into(), state.step.to_string());
         facts.insert("skipped".into(), state.skipped.to_string());
         if let Some(best) = &state.best {
             facts.insert("best_step".into(), best.step.to_string());
             facts.insert("valid_loss".into(), format!("{:.6}", best.loss));
         }
-        let weights = task.calibrated(state.best_weights());
-        save_model_weights(&self.fit.folder, &self.fit.net, &weights, &facts)?;
-        let card = card::text(&self.fit.schema, &self.fit.config, &facts, self.fit.net.parts().len());
-        files::write(&self.fit.folder.join("README.md"), card.as_bytes())
+        Ok(facts)
     }
 }
 
@@ -67,7 +80,7 @@ impl Watcher for Keeper<'_> {
                 if self.valid.is_nan() { String::new() } else { format!(", held out {:.4}", self.valid) };
             self.bar.set_message(format!("loss {:.4}{held_out}", self.mean));
         }
-        if self.saved.elapsed() >= Duration::from_secs_f64(self.fit.config.train.checkpoint_seconds) {
+        if self.saved.elapsed() >= Duration::from_secs_f64(self.train.checkpoint_seconds) {
             self.save(state)?;
         }
         Ok(())
@@ -76,7 +89,7 @@ impl Watcher for Keeper<'_> {
     fn validated(&mut self, state: &State, train_loss: f64, valid_loss: f64) -> anyhow::Result<()> {
         self.valid = valid_loss;
         let seconds = self.begun.elapsed().as_secs_f64();
-        let rate = self.fit.config.train.rate(state.step);
+        let rate = self.train.rate(state.step);
         self.log
             .add(state.step, seconds, train_loss, valid_loss, rate, state.skipped)
             .context("cannot write log.csv")

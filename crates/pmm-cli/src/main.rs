@@ -10,6 +10,7 @@ mod eval;
 mod files;
 mod fit;
 mod impute;
+mod infill;
 mod info;
 mod keeper;
 mod output;
@@ -17,6 +18,7 @@ mod predict;
 mod rows;
 mod sample;
 mod settings;
+mod text;
 mod trace;
 
 use std::process::ExitCode;
@@ -43,6 +45,7 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Fit(args) => fit::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Impute(args) => impute::run(&args),
+        Command::Infill(args) => infill::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Trace(args) => trace::run(&args),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pmm_data::{CellError, OverrideError, ReadError};
+use pmm_data::{CellError, OverrideError, ReadError, TextDataError};
 use pmm_train::{Model, ModelError, TensorFileError};
 
 /// Writes to standard output.
@@ -74,6 +74,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .map(ReadError::hint)
             .or_else(|| cause.downcast_ref::<OverrideError>().map(OverrideError::hint))
             .or_else(|| cause.downcast_ref::<CellError>().map(CellError::hint))
+            .or_else(|| cause.downcast_ref::<TextDataError>().map(TextDataError::hint))
             .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))
             .or_else(|| cause.downcast_ref::<TensorFileError>().map(checkpoint_hint))?
     })
@@ -103,8 +104,14 @@ fn model_hint(error: &ModelError) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// Reads a model.
+/// Reads a model of a table.
 pub(crate) fn load(folder: &Path) -> anyhow::Result<Model> {
+    if pmm_train::is_text_model(folder) {
+        anyhow::bail!(Advice::new(
+            format!("{} is a model of texts", folder.display()),
+            "pmm sample, infill, eval, trace and info are for texts"
+        ));
+    }
     Ok(Model::load(folder)?)
 }
 

@@ -14,12 +14,16 @@ pub(crate) const CHUNK: usize = 4096;
 
 /// A writer to a file or to standard output.
 pub(crate) fn writer(output: &Output, delimiter: char, fields: &[Field]) -> anyhow::Result<Writer> {
-    let format = output.format.map(|format| match format {
-        Format::Csv => FileFormat::Delimited(','),
-        Format::Tsv => FileFormat::Delimited('\t'),
-        Format::Parquet => FileFormat::Parquet,
-        Format::Arrow => FileFormat::Arrow,
-    });
+    let format = match output.format {
+        None => None,
+        Some(Format::Csv) => Some(FileFormat::Delimited(',')),
+        Some(Format::Tsv) => Some(FileFormat::Delimited('\t')),
+        Some(Format::Parquet) => Some(FileFormat::Parquet),
+        Some(Format::Arrow) => Some(FileFormat::Arrow),
+        Some(Format::Txt | Format::Jsonl) => {
+            bail!(Advice::new("a table is no text".into(), "--format csv, tsv, parquet or arrow"))
+        }
+    };
     match (&output.out, format) {
         (None, format) => {
             let format = format.unwrap_or(FileFormat::Delimited(delimiter));

@@ -1,4 +1,4 @@
-//! `pmm sample`: new rows.
+//! `pmm sample`: new rows, or new texts.
 
 use anyhow::bail;
 use pmm::Streams;
@@ -8,10 +8,14 @@ use pmm_train::Model;
 
 use crate::cli::SampleArgs;
 use crate::output::{self, Advice};
-use crate::{columns, rows};
+use crate::{columns, rows, text};
 
 pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    if pmm_train::is_text_model(&args.model) {
+        return text::sample::run(args);
+    }
+    let n = args.n.unwrap_or(1000);
     let model = output::load(&args.model)?;
     let given = given(&model.schema, &args.given)?;
     let fields: Vec<Field> = model.schema.columns.iter().map(pmm_data::Column::field).collect();
@@ -20,11 +24,11 @@ pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
         notes(&model.schema, &given);
     }
     let streams = Streams::new(args.common.seed);
-    let plan = plan(args.steps, args.no_snap);
+    let plan = plan(args.drawing.steps, args.no_snap);
     let row = row_of(&model, &given);
-    let bar = output::bar(args.n as u64, "sampling", args.common.quiet);
-    for first in (0..args.n).step_by(rows::CHUNK) {
-        let count = rows::CHUNK.min(args.n - first);
+    let bar = output::bar(n as u64, "sampling", args.common.quiet);
+    for first in (0..n).step_by(rows::CHUNK) {
+        let count = rows::CHUNK.min(n - first);
         let cells: Vec<Cell> = std::iter::repeat_n(&row, count).flatten().copied().collect();
         let coded = model.denoiser.fill(&cells, first as u64, plan, &streams, |rows| bar.inc(rows as u64))?;
         for (r, coded) in coded.chunks(row.len()).enumerate() {

@@ -2,7 +2,8 @@
 
 use anyhow::{Context, bail};
 use pmm_data::{Header, ReadOptions};
-use pmm_train::FitConfig;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::cli::FitArgs;
 use crate::output::Advice;
@@ -22,14 +23,8 @@ pub(crate) fn set_reading(options: &mut ReadOptions, key: &str, value: &str) -> 
     Ok(())
 }
 
-/// The settings of a fit. `sized` gives the defaults for the table with a network of the given settings; a fit that goes on
-/// keeps those it has `stored`.
-pub(crate) fn resolve(
-    args: &FitArgs,
-    set: &[(String, String)],
-    stored: Option<&FitConfig>,
-    sized: impl Fn(&FitConfig) -> anyhow::Result<FitConfig>,
-) -> anyhow::Result<FitConfig> {
+/// What the user has set: a file, then flags. A fit that goes on keeps what it has `stored`.
+pub(crate) fn given(args: &FitArgs, set: &[(String, String)], stored: bool) -> anyhow::Result<toml::Table> {
     let mut given = toml::Table::new();
     if let Some(path) = &args.config {
         let text =
@@ -41,7 +36,7 @@ pub(crate) fn resolve(
         insert(&mut given, "train.steps", &steps.to_string())?;
         let by_steps = [("validate_every", (steps / 30).max(10)), ("warmup", (steps / 20).min(200))];
         for (key, value) in by_steps.map(|(key, value)| (format!("train.{key}"), value)) {
-            if stored.is_none() && !is_set(&given, &key) {
+            if !stored && !is_set(&given, &key) {
                 insert(&mut given, &key, &value.to_string())?;
             }
         }
@@ -53,16 +48,16 @@ pub(crate) fn resolve(
         given.insert("target".into(), toml::Value::String(target.clone()));
     }
     // A seed of 0 is what nobody asked for: a fit that goes on has its own.
-    if stored.is_none() || args.common.seed != 0 {
+    if !stored || args.common.seed != 0 {
         given.entry("seed").or_insert(toml::Value::Integer(args.common.seed.cast_signed()));
     }
-    let config = match stored {
-        Some(stored) => merge(stored, &given)?,
-        // Once over the plain defaults, to know the network; once over those of its size.
-        None => merge(&sized(&merge(&FitConfig::default(), &given)?)?, &given)?,
-    };
-    match config.problem() {
-        None => Ok(config),
+    Ok(given)
+}
+
+/// Refuses settings that make no sense.
+pub(crate) fn check(problem: Option<String>) -> anyhow::Result<()> {
+    match problem {
+        None => Ok(()),
         Some(why) => bail!(Advice::new(why, "pmm fit --dry-run shows all settings")),
     }
 }
@@ -91,7 +86,8 @@ fn insert(table: &mut toml::Table, key: &str, value: &str) -> anyhow::Result<()>
     Ok(())
 }
 
-fn merge(base: &FitConfig, given: &toml::Table) -> anyhow::Result<FitConfig> {
+/// Settings with those that are given in their place.
+pub(crate) fn merge<T: Serialize + DeserializeOwned>(base: &T, given: &toml::Table) -> anyhow::Result<T> {
     let mut all: toml::Table = toml::Table::try_from(base)?;
     overlay(&mut all, given);
     toml::Value::Table(all).try_into().map_err(|error: toml::de::Error| {
@@ -103,7 +99,7 @@ fn merge(base: &FitConfig, given: &toml::Table) -> anyhow::Result<FitConfig> {
 }
 
 /// The first setting in which two differ, and what it is in each; how often a fit is saved does not count.
-pub(crate) fn difference(a: &FitConfig, b: &FitConfig) -> anyhow::Result<Option<(String, String, String)>> {
+pub(crate) fn difference<T: Serialize>(a: &T, b: &T) -> anyhow::Result<Option<(String, String, String)>> {
     let (a, b) = (toml::Table::try_from(a)?, toml::Table::try_from(b)?);
     let (a, b) = (toml::Value::Table(a), toml::Value::Table(b));
     Ok(differing("", Some(&a), Some(&b)).filter(|(key, ..)| key != "train.checkpoint_seconds"))

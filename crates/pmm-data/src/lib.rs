@@ -1,4 +1,5 @@
-//! Files and coordinates: a table is read as records of text, typed by a [`Schema`], coded to [`Cells`] and written back.
+//! Files and coordinates: a table is read as records of text, typed by a [`Schema`], coded to [`Cells`] and written back;
+//! text is read in pieces and coded to [`Tokens`].
 //!
 //! | step | by | what it knows |
 //! |---|---|---|
@@ -8,11 +9,16 @@
 //! | value ⇄ normal score | [`Grid`] | the empirical distribution of a column |
 //! | code and value → text | [`Column::decode`] | decimals, date formats, levels |
 //! | text → file | [`Writer`] | quoting, gzip, Parquet and Arrow types, temporary names |
+//! | files → pieces of text | [`TextSource`] | folders, JSON lines, gzip and xz, UTF-8 |
+//! | text ⇄ tokens | [`Tokenizer`] | characters, bytes, byte-level BPE and its files |
+//! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
 //!
 //! The schema is data: inferred, printed, edited as `schema.json` and read again. No file makes this crate panic; what cannot
-//! be read is refused with its file, line, column and value, and [`ReadError::hint`] says what to do.
+//! be read is refused with its file, line, column and value, and [`ReadError::hint`] or
+//! [`TextDataError::hint`] says what to do.
 
 mod table;
+mod text;
 
 pub use table::{
     CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
@@ -20,3 +26,4 @@ pub use table::{
     NumberFormat, Numbers, OverrideError, Overrides, PairKind, ReadError, ReadNotes, ReadOptions, Record,
     Records, Schema, SchemaError, Source, Special, Table, TimeFormat, Unseen, WriteError, Writer, Zone,
 };
+pub use text::{Bpe, Characters, Piece, TextDataError, TextOptions, TextSource, Tokenizer, Tokens};

@@ -4,6 +4,9 @@ pub mod chart;
 mod page;
 mod report;
 pub mod table;
+pub mod text;
 
 pub use page::Page;
-pub use report::{Picture, Prediction, PredictionScore, SummaryRow, TableReport, TrainingPoint};
+pub use report::{
+    BoundLine, Picture, Prediction, PredictionScore, SummaryRow, TableReport, TextReport, TrainingPoint,
+};

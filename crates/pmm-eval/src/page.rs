@@ -46,6 +46,12 @@ impl Page {
         self.add(&format!("<p>{}</p>", escape(text)))
     }
 
+    /// Adds a text as it stands, in type of one width, with its line breaks and blanks; long lines are wrapped.
+    pub fn quote(self, text: &str) -> Self {
+        // HTML leaves out a line break right after the tag, so that one of the text's own would be lost.
+        self.add(&format!("<pre>\n{}</pre>", escape(text)))
+    }
+
     /// Adds an inline SVG, taken as it is, and its description for readers who do not see it.
     pub fn figure(self, svg: &str, alt: &str) -> Self {
         self.add(&format!(r#"<figure role="img" aria-label="{}">{svg}</figure>"#, escape(alt)))
@@ -123,6 +129,7 @@ h1 { font-size: 1.8rem; line-height: 1.2; margin: 1rem 0 .5rem }
 h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.5rem 0 .5rem }
 p { margin: .5rem 0 1rem; max-width: 42rem }
 .lead { font-size: 1.1rem; color: var(--soft) }
+pre { margin: .75rem 0; padding: .1rem 0 .1rem .9rem; border-left: 3px solid var(--line); font: .85rem/1.5 'DejaVu Sans Mono', ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere }
 figure, .wide { margin: 1rem 0; overflow-x: auto }
 .chart { display: block; max-width: max(100%, 34rem); height: auto }
 table { border-collapse: collapse; font-size: .9rem; line-height: 1.4 }
@@ -151,6 +158,12 @@ mod tests {
         }
         assert!(html.contains(r#"aria-label="&quot;&lt;alt&gt;&quot;"><svg/></figure>"#));
         assert!(html.contains("<p>&lt;p&gt;</p>"));
+    }
+
+    #[test]
+    fn quoted_text_keeps_its_lines_and_is_escaped() {
+        let html = Page::new("").quote("\n <b>\n  & c").html();
+        assert!(html.contains("<pre>\n\n &lt;b&gt;\n  &amp; c</pre>") && html.contains("pre-wrap"));
     }
 
     #[test]

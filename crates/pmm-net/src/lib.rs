@@ -1,15 +1,19 @@
 //! Networks for Posterior Mean Matching: g, which tells x from states on their clocks.
 //!
 //! [`Trunk`] is a network from features to outputs on Burn; [`table`] turns the cells of a table into features and the
-//! outputs into laws of cells, losses and gradients. Weights are one flat buffer with named parts ([`Part`]), so that the
+//! outputs into laws of cells, losses and gradients. [`Transformer`] is a network over the positions of a text, and [`text`] what
+//! makes it a denoiser of masked texts. Weights are one flat buffer with named parts ([`Part`]), so that the
 //! optimiser, checkpoints and files need to know nothing else.
 
 mod mlp;
 mod ops;
 mod parts;
 pub mod table;
+pub mod text;
+mod transformer;
 mod trunk;
 
 pub use mlp::Mlp;
 pub use parts::{Part, Parts};
+pub use transformer::{Positions, Transformer, TransformerConfig};
 pub use trunk::{Masks, Trunk, TrunkConfig};

@@ -77,7 +77,7 @@ impl Trunk {
         }
         let (y, tapes) = ops::mlp::forward(&self.mlp, weights, &features, &masks, true);
         let (value, slope) = loss(&y);
-        ops::mlp::backward(&self.mlp, weights, &features, &masks, &tapes, &slope, gradient);
+        ops::mlp::backward(&self.mlp, weights, &features, &masks, tapes, &slope, gradient);
         value
     }
 
@@ -113,7 +113,7 @@ impl Trunk {
     }
 }
 
-fn to_vec(tensor: Tensor<2>) -> Vec<f32> {
+pub(crate) fn to_vec(tensor: Tensor<2>) -> Vec<f32> {
     tensor
         .into_data()
         .try_to_vec()

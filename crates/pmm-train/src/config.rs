@@ -6,12 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrainConfig {
-    /// Steps in all; the learning rate is 0 at the end.
+    /// Steps in all.
     pub steps: u64,
     /// The largest learning rate.
     pub learning_rate: f64,
-    /// Steps of linear growth to it; a cosine takes it down from there.
+    /// Steps of linear growth to it; a cosine takes it down to 0 from there.
     pub warmup: u64,
+    /// Whether it is taken down at all.
+    pub decay: bool,
+    /// How long the optimiser remembers the squares of gradients: decay per step.
+    pub beta_2: f64,
     /// Decoupled weight decay (per unit of learning rate), on matrices only.
     pub weight_decay: f64,
     /// The gradient is scaled down to this norm where it is longer.
@@ -32,6 +36,8 @@ impl Default for TrainConfig {
             steps: 3000,
             learning_rate: 1e-3,
             warmup: 100,
+            decay: true,
+            beta_2: 0.999,
             weight_decay: 0.01,
             clip: 1.0,
             ema: 0.998,
@@ -56,7 +62,8 @@ impl TrainConfig {
         let warm = (step + 1) as f64 / self.warmup.max(1) as f64;
         let span = self.steps.saturating_sub(self.warmup).max(1) as f64;
         let done = (step.saturating_sub(self.warmup) as f64 / span).min(1.0);
-        self.learning_rate * warm.min(0.5 * (1.0 + (std::f64::consts::PI * done).cos()))
+        let cool = if self.decay { 0.5 * (1.0 + (std::f64::consts::PI * done).cos()) } else { 1.0 };
+        self.learning_rate * warm.min(cool)
     }
 
     /// The decay of the average at a step: short at first, so that it does not remember the initial weights.
@@ -75,6 +82,9 @@ impl TrainConfig {
         }
         if !(0.0..1.0).contains(&self.ema) || !(0.0..=1e6).contains(&self.weight_decay) {
             return Some("train.ema must be at least 0 and below 1, train.weight_decay at least 0".into());
+        }
+        if !(0.0..1.0).contains(&self.beta_2) {
+            return Some("train.beta_2 must be at least 0 and below 1".into());
         }
         if !(0.0..=1e9).contains(&self.checkpoint_seconds) {
             return Some("train.checkpoint_seconds must be between 0 and 1e9".into());

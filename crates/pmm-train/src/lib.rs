@@ -2,7 +2,7 @@
 //! and checkpoints from which a killed run goes on bit for bit.
 //!
 //! The loop knows no network: a task turns weights and a batch into a loss and its gradient, all of them plain `f32`
-//! buffers. [`TableTask`] is the one for tables. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
+//! buffers. [`TableTask`] is the one for tables, [`TextTask`] the one for texts. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
 
 mod adamw;
 mod checkpoint;
@@ -15,6 +15,9 @@ mod run;
 mod state;
 mod table;
 mod tensors;
+mod text;
+mod text_config;
+mod text_model;
 
 pub use checkpoint::{load_state, save_state};
 pub use config::TrainConfig;
@@ -28,3 +31,8 @@ pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
 pub use state::{Best, State};
 pub use table::{BatchConfig, TableTask, TrainBatch};
 pub use tensors::{Facts, Named, TensorFileError, load_tensors, parse_tensors, save_tensors};
+pub use text::{TextTask, split};
+pub use text_config::{TEXT_PRESETS, TextConfig, TextKind};
+pub use text_model::{
+    TextModel, is_text_model, load_text_settings, save_text_settings, text_identity, text_network,
+};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use pmm_data::{Schema, SchemaError};
+use pmm_net::Parts;
 use pmm_net::table::{TableDenoiser, TableNet};
 
 use crate::files::write_atomically;
@@ -83,14 +84,19 @@ pub struct Model {
 
 /// What a model's files belong together by: a digest of data, schema, settings, and the program's version.
 pub fn identity(data: &str, schema: &Schema, config: &FitConfig) -> Result<Facts, ModelError> {
+    let schema = schema.to_json().map_err(ModelError::Unwritable)?;
+    Ok(facts(data, &schema, &to_toml(&what_matters(config))))
+}
+
+pub(crate) fn facts(data: &str, schema: &str, config: &str) -> Facts {
     let digest = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..32].to_owned();
-    Ok([
+    [
         ("data".to_owned(), data.to_owned()),
-        ("schema".to_owned(), digest(&schema.to_json().map_err(ModelError::Unwritable)?)),
-        ("config".to_owned(), digest(&to_toml(&what_matters(config)))),
+        ("schema".to_owned(), digest(schema)),
+        ("config".to_owned(), digest(config)),
         ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
     ]
-    .into())
+    .into()
 }
 
 /// The settings without those that leave the result as it is.
@@ -106,24 +112,35 @@ pub fn network(schema: &Arc<Schema>, config: &FitConfig) -> Result<TableNet, pmm
 }
 
 /// Settings as text.
-pub fn to_toml(config: &FitConfig) -> String {
+pub fn to_toml(config: &impl serde::Serialize) -> String {
     toml::to_string(config).unwrap_or_else(|error| unreachable!("settings are numbers and texts: {error}"))
 }
 
 /// Writes settings and schema.
 pub fn save_settings(folder: &Path, config: &FitConfig, schema: &Schema) -> Result<(), ModelError> {
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        write_atomically(&path, text.as_bytes()).map_err(|source| ModelError::Io { path, source })
-    };
-    write(SCHEMA, &schema.to_json().map_err(ModelError::Unwritable)?)?;
-    write(CONFIG, &to_toml(config))
+    write(folder, SCHEMA, &schema.to_json().map_err(ModelError::Unwritable)?)?;
+    write(folder, CONFIG, &to_toml(config))
+}
+
+pub(crate) fn write(folder: &Path, name: &str, text: &str) -> Result<(), ModelError> {
+    let path = folder.join(name);
+    write_atomically(&path, text.as_bytes()).map_err(|source| ModelError::Io { path, source })
+}
+
+pub(crate) fn read(folder: &Path, name: &'static str) -> Result<String, ModelError> {
+    let path = folder.join(name);
+    match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(ModelError::NotAModel { path: folder.into(), missing: name })
+        }
+        other => other.map_err(|source| ModelError::Io { path, source }),
+    }
 }
 
 /// Writes the weights with facts about them; `identity` ties them to the other files.
 pub fn save_model_weights(
     folder: &Path,
-    net: &TableNet,
+    parts: &Parts,
     weights: &[f32],
     facts: &Facts,
 ) -> Result<(), ModelError> {
@@ -132,27 +149,18 @@ pub fn save_model_weights(
         shape: part.shape.to_vec(),
         values: weights[part.range.clone()].to_vec(),
     };
-    let tensors: Vec<Named> = net.parts().iter().map(named).collect();
+    let tensors: Vec<Named> = parts.iter().map(named).collect();
     Ok(save_tensors(&folder.join(WEIGHTS), &tensors, facts)?)
 }
 
 /// Settings and schema of a folder.
 pub fn load_settings(folder: &Path) -> Result<(FitConfig, Schema), ModelError> {
-    let read = |name: &'static str| {
-        let path = folder.join(name);
-        match std::fs::read_to_string(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(ModelError::NotAModel { path: folder.into(), missing: name })
-            }
-            other => other.map_err(|source| ModelError::Io { path, source }),
-        }
-    };
-    let config: FitConfig = toml::from_str(&read(CONFIG)?)
+    let config: FitConfig = toml::from_str(&read(folder, CONFIG)?)
         .map_err(|error| ModelError::Config { path: folder.join(CONFIG), why: error.to_string() })?;
     if let Some(why) = config.problem() {
         return Err(ModelError::Config { path: folder.join(CONFIG), why });
     }
-    let schema = Schema::from_json(&read(SCHEMA)?)
+    let schema = Schema::from_json(&read(folder, SCHEMA)?)
         .map_err(|source| ModelError::Schema { path: folder.join(SCHEMA), source })?;
     Ok((config, schema))
 }
@@ -161,31 +169,41 @@ impl Model {
     /// Reads a model, whole and unaltered.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         let (config, schema) = load_settings(folder)?;
-        let path = folder.join(WEIGHTS);
-        if !path.exists() {
-            return Err(ModelError::Unfinished { path: folder.into() });
-        }
-        let (tensors, facts) = load_tensors(&path)?;
-        let data = facts.get("data").cloned().unwrap_or_default();
-        for (what, expected) in identity(&data, &schema, &config)? {
-            let found = facts.get(&what).cloned().unwrap_or_else(|| "absent".into());
-            if found != expected {
-                return Err(TensorFileError::Foreign { path, what, found, expected }.into());
-            }
-        }
         let schema = Arc::new(schema);
         let net = network(&schema, &config)?;
-        let weights = gather(&net, tensors).map_err(|why| TensorFileError::Damaged { path, why })?;
+        let (weights, facts) = gather(folder, net.parts(), |data| identity(data, &schema, &config))?;
         Ok(Self { config, schema, denoiser: TableDenoiser::new(Arc::new(net), weights), facts })
     }
 }
 
-/// The flat buffer of a network from named tensors.
-fn gather(net: &TableNet, tensors: Vec<Named>) -> Result<Vec<f32>, String> {
+/// The flat buffer of a network from the folder's weights, and the facts beside them, if they are those that `identity` (of a
+/// digest of the data) asks for.
+pub(crate) fn gather(
+    folder: &Path,
+    parts: &Parts,
+    identity: impl Fn(&str) -> Result<Facts, ModelError>,
+) -> Result<(Vec<f32>, Facts), ModelError> {
+    let path = folder.join(WEIGHTS);
+    if !path.exists() {
+        return Err(ModelError::Unfinished { path: folder.into() });
+    }
+    let (tensors, facts) = load_tensors(&path)?;
+    let data = facts.get("data").cloned().unwrap_or_default();
+    for (what, expected) in identity(&data)? {
+        let found = facts.get(&what).cloned().unwrap_or_else(|| "absent".into());
+        if found != expected {
+            return Err(TensorFileError::Foreign { path, what, found, expected }.into());
+        }
+    }
+    let weights = flat(parts, tensors).map_err(|why| TensorFileError::Damaged { path, why })?;
+    Ok((weights, facts))
+}
+
+fn flat(parts: &Parts, tensors: Vec<Named>) -> Result<Vec<f32>, String> {
     let mut tensors: std::collections::HashMap<String, Named> =
         tensors.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();
-    let mut weights = Vec::with_capacity(net.parts().len());
-    for part in net.parts().iter() {
+    let mut weights = Vec::with_capacity(parts.len());
+    for part in parts.iter() {
         let tensor = tensors.remove(&part.name).ok_or_else(|| format!("no tensor called {}", part.name))?;
         if tensor.shape != part.shape {
             return Err(format!("{} is {:?}, not {:?}", part.name, tensor.shape, part.shape));

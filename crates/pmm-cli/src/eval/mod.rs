@@ -4,6 +4,8 @@ mod forecast;
 pub(crate) mod frames;
 mod show;
 
+pub(crate) use show::curve;
+
 use std::path::Path;
 
 use anyhow::Context;
@@ -18,7 +20,7 @@ use pmm_train::Model;
 use crate::cli::EvalArgs;
 use crate::output::{self, Advice};
 use crate::predict::Predictor;
-use crate::{columns, rows, sample};
+use crate::{columns, rows, sample, text};
 use frames::Coded;
 
 /// Rows of a file that are looked at; a larger file is sampled.
@@ -51,6 +53,9 @@ pub(crate) struct Rows {
 
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    if pmm_train::is_text_model(&args.model) {
+        return text::eval::run(args);
+    }
     let model = output::load(&args.model)?;
     let target = target(&model, args.target.as_deref())?;
     let bar = output::spinner("reading", args.common.quiet);

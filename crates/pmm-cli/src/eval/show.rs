@@ -15,12 +15,6 @@ const WIDTH: u16 = 100;
 
 pub(super) fn report(folder: &Path, args: &EvalArgs, model: &Model, found: &Evaluation) -> TableReport {
     let name = folder.file_stem().map_or_else(|| "table".into(), |name| name.to_string_lossy().into_owned());
-    let log = std::fs::read_to_string(folder.join("log.csv")).unwrap_or_default();
-    let point = |(step, train, valid): (f64, f64, f64)| TrainingPoint {
-        step: step as u64,
-        train,
-        valid: valid.is_finite().then_some(valid),
-    };
     let gradual = model.denoiser.net().clock() == ClockKind::Gradual;
     TableReport {
         title: format!("How good is the model “{name}”?"),
@@ -30,7 +24,7 @@ pub(super) fn report(folder: &Path, args: &EvalArgs, model: &Model, found: &Eval
         synth: Some(found.synth.clone()),
         scores: found.scores.clone(),
         predictions: found.prediction.clone().into_iter().collect(),
-        training: Log::curve(&log).into_iter().map(point).collect(),
+        training: curve(folder),
         loss_unit: if gradual { String::new() } else { "nats per column".to_owned() },
     }
 }
@@ -140,4 +134,15 @@ pub(super) fn json(args: &EvalArgs, model: &Model, found: &Evaluation, notes: &[
         "notes": notes,
     });
     format!("{value:#}\n")
+}
+
+/// The losses of a model's training, by its log.
+pub(crate) fn curve(folder: &Path) -> Vec<TrainingPoint> {
+    let log = std::fs::read_to_string(folder.join("log.csv")).unwrap_or_default();
+    let point = |(step, train, valid): (f64, f64, f64)| TrainingPoint {
+        step: step as u64,
+        train,
+        valid: valid.is_finite().then_some(valid),
+    };
+    Log::curve(&log).into_iter().map(point).collect()
 }

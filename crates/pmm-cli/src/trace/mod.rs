@@ -13,7 +13,7 @@ use pmm_train::Model;
 
 use crate::cli::TraceArgs;
 use crate::output::{self, Advice};
-use crate::{columns, files};
+use crate::{columns, files, text};
 use paths::Paths;
 
 /// Columns drawn if none is asked for.
@@ -23,6 +23,9 @@ const COLOURS: usize = 6;
 
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    if pmm_train::is_text_model(&args.model) {
+        return text::trace::run(args);
+    }
     let mut model = output::load(&args.model)?;
     // A path leads to a value.
     model.denoiser = model.denoiser.complete(true);

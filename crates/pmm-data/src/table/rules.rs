@@ -68,7 +68,7 @@ fn is_dates(profile: &Profile) -> bool {
     profile.dates.format().is_some() && !matches!(profile.seen, Seen::TooMany) && sampled
 }
 
-/// Numbers with at most 2 % and five kinds of other texts, which become special values.
+/// Numbers with at most a fifth, and five kinds, of other texts (such as `<5` or `refused`), which become special values.
 fn is_numbers(profile: &Profile) -> bool {
     let tokens = match &profile.seen {
         Seen::Texts(texts) => texts.values().filter(|entry| entry.value.is_nan()).count(),
@@ -83,7 +83,7 @@ fn is_numbers(profile: &Profile) -> bool {
     !profile.codes
         && !profile.too_long
         && tokens <= 5
-        && other * 50 <= profile.present()
+        && other * 5 <= profile.present()
         && profile.numbers > 0
 }
 

@@ -1,16 +1,21 @@
-//! The report on a table: verdicts in plain words, pictures, and the figures behind them.
+//! The reports on a table and on texts: verdicts in plain words, pictures, and the figures behind them.
 
 mod calibration;
 mod marginals;
+mod number;
 mod pairs;
+mod text;
+mod training;
 mod verdict;
 
 use serde::Serialize;
 
 use crate::Page;
-use crate::chart::{Axis, Chart, Figure, Style};
+use crate::chart::Figure;
 use crate::table::{Calibration, ClassCalibration, Frame, Measure, TableScores};
 
+pub use text::{BoundLine, TextReport};
+pub use training::TrainingPoint;
 pub use verdict::SummaryRow;
 
 /// Everything a report may show. Parts left empty are left out.
@@ -68,17 +73,6 @@ pub enum PredictionScore {
     Levels(ClassCalibration),
 }
 
-/// The loss at one step of training.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TrainingPoint {
-    /// The step.
-    pub step: u64,
-    /// The loss on training rows.
-    pub train: f64,
-    /// The loss on held-out rows, where it was measured.
-    pub valid: Option<f64>,
-}
-
 /// A figure with a name for its file and a description for readers who do not see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
@@ -116,11 +110,7 @@ impl TableReport {
         if !self.training.is_empty() {
             page = show(page.section("Training"), "training");
         }
-        if !self.facts.is_empty() {
-            let rows: Vec<[String; 2]> = self.facts.iter().map(|(k, v)| [k.clone(), v.clone()]).collect();
-            page = page.section("Model").table(&["", ""], &rows);
-        }
-        page.html()
+        with_facts(page, &self.facts).html()
     }
 
     /// All pictures, in the order of the page.
@@ -136,7 +126,7 @@ impl TableReport {
             }
         }
         out.extend(self.predictions.iter().enumerate().map(|(i, p)| calibration::picture(i, p)));
-        out.extend(self.training_picture());
+        out.extend(training::picture(&self.training, &self.loss_unit, "rows"));
         out
     }
 
@@ -171,8 +161,8 @@ impl TableReport {
                 score.column.clone(),
                 format!("{:.3}", score.distance),
                 format!("{:.3}", score.baseline),
-                verdict::percent(score.missing),
-                verdict::percent(score.missing_synth),
+                number::percent(score.missing),
+                number::percent(score.missing_synth),
                 measure.to_owned(),
             ]
         };
@@ -180,24 +170,10 @@ impl TableReport {
         page.text("Distance of each column from the real rows; the baseline is that of other real rows.")
             .table(&["column", "distance", "baseline", "missing: real", "made", "measured as"], &rows)
     }
+}
 
-    fn training_picture(&self) -> Option<Picture> {
-        let valid: Vec<(f64, f64)> =
-            self.training.iter().filter_map(|p| Some((p.step as f64, p.valid?))).collect();
-        let train: Vec<(f64, f64)> = self.training.iter().map(|p| (p.step as f64, p.train)).collect();
-        let unit =
-            if self.loss_unit.is_empty() { "loss".to_owned() } else { format!("loss, {}", self.loss_unit) };
-        let mut chart = Chart::new("Loss in training")
-            .x(Axis::linear("steps"))
-            .y(Axis::linear(unit))
-            .line(&train, Style::new(0).width(1.0).opacity(0.6).label("training rows"));
-        if !valid.is_empty() {
-            chart = chart.line(&valid, Style::new(1).width(2.0).label("held-out rows"));
-        }
-        let figure = Figure::new().panel(chart).caption(
-            "Both lines should fall and level off; a held-out line that rises again means that training went on too long.",
-        );
-        let alt = "Loss by training step, for training and held-out rows".to_owned();
-        (!train.is_empty()).then(|| Picture { name: "training".into(), alt, figure })
-    }
+/// The section on what the model is, unless there is nothing to say.
+fn with_facts(page: Page, facts: &[(String, String)]) -> Page {
+    let rows: Vec<[String; 2]> = facts.iter().map(|(name, value)| [name.clone(), value.clone()]).collect();
+    if rows.is_empty() { page } else { page.section("Model").table(&["", ""], &rows) }
 }

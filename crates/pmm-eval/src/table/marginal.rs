@@ -84,8 +84,12 @@ fn distance(real: &FrameColumn, other: &FrameColumn) -> f64 {
                 column.to_numbers().into_iter().filter(|v| v.is_finite()).collect()
             };
             let (a, b) = (present(real), present(other));
-            one_sided(!a.is_empty(), !b.is_empty())
-                .unwrap_or_else(|| wasserstein(&a, &b) / (standard_deviation(&a) + 1e-9))
+            one_sided(!a.is_empty(), !b.is_empty()).unwrap_or_else(|| {
+                let spread = standard_deviation(&a);
+                let apart = wasserstein(&a, &b);
+                // A constant has no spread to measure by: the same value or not.
+                if spread > 0.0 { apart / spread } else { f64::from(u8::from(apart > 0.0)) }
+            })
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "the crate takes pointers; lengths are checked here, before every call")]
 
+use std::ops::Range;
+
 /// A matrix in a slice: `rows` × `columns`, stored by rows, or the transpose of one stored so.
 #[derive(Clone, Copy)]
 pub(crate) struct Matrix<'a> {
@@ -22,14 +24,41 @@ impl<'a> Matrix<'a> {
         let strides = (self.strides.1, self.strides.0);
         Self { values: self.values, rows: self.columns, columns: self.rows, strides }
     }
+
+    /// Some of its columns.
+    pub(crate) fn columns(self, range: Range<usize>) -> Self {
+        assert!(
+            range.start <= range.end && range.end <= self.columns,
+            "columns {range:?} of {}",
+            self.columns
+        );
+        let start = (range.start * self.strides.1 as usize).min(self.values.len());
+        Self { values: &self.values[start..], columns: range.len(), ..self }
+    }
 }
 
 /// out = a·b, or out += a·b. On the calling thread: callers share work out by rows, so that sums do not depend on threads.
 pub(crate) fn matmul(out: &mut [f32], add: bool, a: Matrix<'_>, b: Matrix<'_>) {
-    assert_eq!(a.columns, b.rows, "a product of {} × {} and {} × {}", a.rows, a.columns, b.rows, b.columns);
     assert_eq!(out.len(), a.rows * b.columns, "the place for a product");
+    matmul_into(out, b.columns, add, 1.0, a, b);
+}
+
+/// The same times a factor, to a place whose rows are `stride` apart.
+pub(crate) fn matmul_into(
+    out: &mut [f32],
+    stride: usize,
+    add: bool,
+    factor: f32,
+    a: Matrix<'_>,
+    b: Matrix<'_>,
+) {
+    assert_eq!(a.columns, b.rows, "a product of {} × {} and {} × {}", a.rows, a.columns, b.rows, b.columns);
+    if a.rows == 0 || b.columns == 0 {
+        return;
+    }
+    assert!(b.columns <= stride && (a.rows - 1) * stride + b.columns <= out.len(), "the place for a product");
     // SAFETY: `Matrix::new` has checked that rows × columns elements are there and strides stay within them (also when
-    // transposed), the place for the product is checked above, and `out` is borrowed alone.
+    // transposed, or cut down to some columns), the place for the product is checked above, and `out` is borrowed alone.
     unsafe {
         gemm::gemm(
             a.rows,
@@ -37,7 +66,7 @@ pub(crate) fn matmul(out: &mut [f32], add: bool, a: Matrix<'_>, b: Matrix<'_>) {
             a.columns,
             out.as_mut_ptr(),
             1,
-            b.columns as isize,
+            stride as isize,
             add,
             a.values.as_ptr(),
             a.strides.1,
@@ -46,7 +75,7 @@ pub(crate) fn matmul(out: &mut [f32], add: bool, a: Matrix<'_>, b: Matrix<'_>) {
             b.strides.1,
             b.strides.0,
             1.0,
-            1.0,
+            factor,
             false,
             false,
             false,
@@ -67,5 +96,8 @@ mod tests {
         assert_eq!(out, [5.0, 1.0, 14.0, 1.0]);
         matmul(&mut out, true, Matrix::new(&a, 3, 2).transposed(), Matrix::new(&b, 3, 2));
         assert_eq!(out, [5.0 + 7.0, 1.0 + 2.0, 14.0 + 10.0, 1.0 + 2.0]);
+        let mut out = [0.0; 2];
+        matmul(&mut out, false, Matrix::new(&a, 2, 3).columns(1..3), Matrix::new(&b[..2], 2, 1));
+        assert_eq!(out, [2.0, 5.0]);
     }
 }

@@ -1,15 +1,17 @@
 //! The residual multilayer perceptron of [`Mlp`](crate::Mlp), forward and backward in one piece.
 //!
 //! Rows are cut into chunks of a fixed size; a chunk goes through all layers on one thread, and the gradients of chunks are
-//! added in order. So threads never wait within a pass, activations stay in cache, and no sum depends on the threads.
+//! of a weight are added in their order. So threads wait but once, activations stay in cache, and no sum depends on the threads.
 //! Beside the plain composition on burn-flex (`bench/tables/README.md` has the figures) it saves the sweeps of the norm and the
 //! activation, and their derivatives.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::activation::sigmoid;
 use super::matmul::{Matrix, matmul};
-use crate::mlp::{EPSILON, Mlp};
+use super::rows::{add_bias, add_rows, norm, norm_back, silu, silu_back};
+use crate::mlp::Mlp;
 
 /// Rows per chunk.
 const CHUNK: usize = 64;
@@ -46,15 +48,9 @@ impl<'a> Layers<'a> {
 
     /// x W + b, or out + x W + b.
     fn linear(&self, index: usize, x: &[f32], rows: usize, add: bool, out: &mut [f32]) {
-        let [inputs, outputs] = self.mlp.parts().get(index).shape;
+        let inputs = self.mlp.parts().get(index).shape[0];
         let bias = self.part(index + 1);
-        for out in out.chunks_exact_mut(outputs) {
-            if add {
-                out.iter_mut().zip(bias).for_each(|(out, b)| *out += b);
-            } else {
-                out.copy_from_slice(bias);
-            }
-        }
+        add_bias(out, bias, add);
         matmul(out, true, Matrix::new(x, rows, inputs), self.matrix(index));
     }
 }
@@ -102,11 +98,8 @@ fn forward_chunk(layers: &Layers<'_>, x: &[f32], y: &mut [f32], masks: &[Vec<f32
         let (normed, inverse) = norm(&h, width);
         let mut before = vec![0.0; rows * width];
         layers.linear(2 + 4 * block, &normed, rows, false, &mut before);
-        let mut hidden: Vec<f32> = before.iter().map(|p| p * sigmoid(*p)).collect();
-        if let Some(mask) = masks.get(block) {
-            let mask = &mask[chunk * CHUNK * width..][..rows * width];
-            hidden.iter_mut().zip(mask).for_each(|(u, m)| *u *= m);
-        }
+        let mask = masks.get(block).map(|mask| &mask[chunk * CHUNK * width..][..rows * width]);
+        let hidden = silu(&before, mask);
         layers.linear(4 + 4 * block, &hidden, rows, true, &mut h);
         tape.normed.push(normed);
         tape.inverse.push(inverse);
@@ -126,110 +119,108 @@ pub(crate) fn backward(
     weights: &[f32],
     x: &[f32],
     masks: &[Vec<f32>],
-    tapes: &Tapes,
+    tapes: Tapes,
     slope: &[f32],
     gradient: &mut [f32],
 ) {
     let layers = Layers { mlp, weights };
-    let chunks =
-        x.par_chunks(CHUNK * mlp.inputs()).zip(slope.par_chunks(CHUNK * mlp.outputs())).zip(&tapes.0);
-    let parts: Vec<Vec<f32>> = chunks
-        .enumerate()
-        .map(|(chunk, ((x, slope), tape))| backward_chunk(&layers, x, slope, masks, tape, chunk))
-        .collect();
-    // Added element by element in the order of the chunks.
-    const SPAN: usize = 16_384;
-    gradient.par_chunks_mut(SPAN).enumerate().for_each(|(span, out)| {
-        let at = span * SPAN;
-        out.copy_from_slice(&parts[0][at..at + out.len()]);
-        for part in &parts[1..] {
-            out.iter_mut().zip(&part[at..]).for_each(|(out, g)| *out += g);
+    let chunks = slope.par_chunks(CHUNK * mlp.outputs()).zip(tapes.0).enumerate();
+    // What every layer has seen and what has come back to it, chunk by chunk.
+    let seen: Vec<(Vec<Vec<f32>>, Vec<Vec<f32>>)> =
+        chunks.map(|(chunk, (slope, tape))| backward_chunk(&layers, slope, masks, tape, chunk)).collect();
+    let pieces: Vec<Piece<'_>> = pieces(mlp, gradient);
+    pieces.into_par_iter().for_each(|piece| {
+        let [inputs, outputs] = mlp.parts().get(2 * piece.layer).shape;
+        for (chunk, (before, after)) in seen.iter().enumerate() {
+            let x = match piece.layer {
+                0 => &x[chunk * CHUNK * inputs..x.len().min((chunk + 1) * CHUNK * inputs)],
+                layer => &before[layer - 1],
+            };
+            let d = match after.get(piece.layer) {
+                Some(d) => d,
+                None => &slope[chunk * CHUNK * outputs..],
+            };
+            let rows = x.len() / inputs;
+            let d = &d[..rows * outputs];
+            match &piece.inputs {
+                Some(range) => {
+                    let x = Matrix::new(x, rows, inputs).columns(range.clone()).transposed();
+                    matmul(piece.out, chunk > 0, x, Matrix::new(d, rows, outputs));
+                }
+                None => add_rows(piece.out, d, chunk > 0),
+            }
         }
     });
 }
 
+/// A piece of the gradient: of a layer's matrix the rows of some inputs, or its bias.
+struct Piece<'a> {
+    layer: usize,
+    inputs: Option<Range<usize>>,
+    out: &'a mut [f32],
+}
+
+/// Inputs of a layer per piece.
+const SPAN: usize = 128;
+
+fn pieces<'a>(mlp: &Mlp, mut gradient: &'a mut [f32]) -> Vec<Piece<'a>> {
+    let mut pieces = Vec::new();
+    let mut take = |len: usize| {
+        let (head, tail) = std::mem::take(&mut gradient).split_at_mut(len);
+        gradient = tail;
+        head
+    };
+    for (index, part) in mlp.parts().iter().enumerate() {
+        let [rows, columns] = part.shape;
+        if index % 2 == 1 {
+            pieces.push(Piece { layer: index / 2, inputs: None, out: take(rows * columns) });
+            continue;
+        }
+        for start in (0..rows).step_by(SPAN) {
+            let range = start..rows.min(start + SPAN);
+            let out = take(range.len() * columns);
+            pieces.push(Piece { layer: index / 2, inputs: Some(range), out });
+        }
+    }
+    pieces
+}
+
+/// What layers 1, 2, … have seen of a chunk, and the gradients by the outputs of layers 0, 1, … but the last.
 fn backward_chunk(
     layers: &Layers<'_>,
-    x: &[f32],
     slope: &[f32],
     masks: &[Vec<f32>],
-    tape: &Tape,
+    tape: Tape,
     chunk: usize,
-) -> Vec<f32> {
+) -> (Vec<Vec<f32>>, Vec<Vec<f32>>) {
     let mlp = layers.mlp;
     let (width, blocks) = (mlp.width(), mlp.blocks());
-    let rows = x.len() / mlp.inputs();
-    let mut gradient = vec![0.0; layers.weights.len()];
+    let rows = slope.len() / mlp.outputs();
+    let Tape { normed, inverse, before, hidden } = tape;
     let mut d_normed = vec![0.0; rows * width];
     let last = 2 + 4 * blocks;
-    linear_back(layers, last, &tape.normed[blocks], slope, rows, &mut gradient);
     matmul(&mut d_normed, false, Matrix::new(slope, rows, mlp.outputs()), layers.matrix(last).transposed());
     let mut d_h = vec![0.0; rows * width];
-    norm_back(&d_normed, &tape.normed[blocks], &tape.inverse[blocks], width, &mut d_h);
-    let mut d_hidden = vec![0.0; rows * width];
+    norm_back(&d_normed, &normed[blocks], &inverse[blocks], width, &mut d_h);
+    let mut after = Vec::with_capacity(2 * blocks + 1);
     for block in (0..blocks).rev() {
         let (up, down) = (2 + 4 * block, 4 + 4 * block);
-        linear_back(layers, down, &tape.hidden[block], &d_h, rows, &mut gradient);
+        let mut d_hidden = vec![0.0; rows * width];
         matmul(&mut d_hidden, false, Matrix::new(&d_h, rows, width), layers.matrix(down).transposed());
-        if let Some(mask) = masks.get(block) {
-            let mask = &mask[chunk * CHUNK * width..][..rows * width];
-            d_hidden.iter_mut().zip(mask).for_each(|(d, m)| *d *= m);
-        }
-        for (d, p) in d_hidden.iter_mut().zip(&tape.before[block]) {
-            let s = sigmoid(*p);
-            *d *= s * (1.0 + p * (1.0 - s));
-        }
-        linear_back(layers, up, &tape.normed[block], &d_hidden, rows, &mut gradient);
+        let mask = masks.get(block).map(|mask| &mask[chunk * CHUNK * width..][..rows * width]);
+        silu_back(&mut d_hidden, &before[block], mask);
         matmul(&mut d_normed, false, Matrix::new(&d_hidden, rows, width), layers.matrix(up).transposed());
-        norm_back(&d_normed, &tape.normed[block], &tape.inverse[block], width, &mut d_h);
+        after.push(d_h.clone());
+        after.push(d_hidden);
+        norm_back(&d_normed, &normed[block], &inverse[block], width, &mut d_h);
     }
-    linear_back(layers, 0, x, &d_h, rows, &mut gradient);
-    gradient
-}
-
-/// xᵀ d and the sum of d's rows, to the gradient's place for the layer.
-fn linear_back(layers: &Layers<'_>, index: usize, x: &[f32], d: &[f32], rows: usize, gradient: &mut [f32]) {
-    let parts = layers.mlp.parts();
-    let [inputs, outputs] = parts.get(index).shape;
-    let place = &mut gradient[parts.get(index).range.clone()];
-    matmul(place, false, Matrix::new(x, rows, inputs).transposed(), Matrix::new(d, rows, outputs));
-    let bias = &mut gradient[parts.get(index + 1).range.clone()];
-    for d in d.chunks_exact(outputs) {
-        bias.iter_mut().zip(d).for_each(|(b, d)| *b += d);
+    after.push(d_h);
+    after.reverse();
+    let mut seen = Vec::with_capacity(2 * blocks + 1);
+    let mut hidden = hidden.into_iter();
+    for normed in normed {
+        seen.push(normed);
+        seen.extend(hidden.next());
     }
-}
-
-/// (h − mean)/σ by rows, and 1/σ.
-fn norm(h: &[f32], width: usize) -> (Vec<f32>, Vec<f32>) {
-    let mut normed = vec![0.0; h.len()];
-    let mut inverse = Vec::with_capacity(h.len() / width);
-    for (out, h) in normed.chunks_exact_mut(width).zip(h.chunks_exact(width)) {
-        let mean = sum(h.iter().copied()) / width as f32;
-        let variance = sum(h.iter().map(|h| (h - mean) * (h - mean))) / width as f32;
-        let scale = 1.0 / (variance + EPSILON as f32).sqrt();
-        out.iter_mut().zip(h).for_each(|(out, h)| *out = (h - mean) * scale);
-        inverse.push(scale);
-    }
-    (normed, inverse)
-}
-
-/// d_h += 1/σ (d − mean(d) − n mean(d n)).
-fn norm_back(d: &[f32], normed: &[f32], inverse: &[f32], width: usize, d_h: &mut [f32]) {
-    let rows = d.chunks_exact(width).zip(normed.chunks_exact(width)).zip(inverse);
-    for (out, ((d, n), scale)) in d_h.chunks_exact_mut(width).zip(rows) {
-        let mean = sum(d.iter().copied()) / width as f32;
-        let along = sum(d.iter().zip(n).map(|(d, n)| d * n)) / width as f32;
-        for ((out, d), n) in out.iter_mut().zip(d).zip(n) {
-            *out += scale * (d - mean - n * along);
-        }
-    }
-}
-
-/// A sum in eight lanes: vectorised, and as precise as eight short sums.
-fn sum(values: impl Iterator<Item = f32>) -> f32 {
-    let mut lanes = [0f32; 8];
-    for (i, value) in values.enumerate() {
-        lanes[i % 8] += value;
-    }
-    lanes.iter().sum()
+    (seen, after)
 }

@@ -1,5 +1,8 @@
 //! Fast kernels for the processor, each beside the plain composition that it must agree with.
 
 mod activation;
+mod attention;
 mod matmul;
 pub(crate) mod mlp;
+mod rows;
+pub(crate) mod transformer;

@@ -1,0 +1,81 @@
+//! Writes what `bench/text/reference.py` compares with: the initial weights of a small text network, ten batches, and the losses of
+//! ten training steps on them. `cargo run --release -p pmm-cli --example text_reference -- TEXT FOLDER`.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use pmm::Streams;
+use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
+use pmm_net::TransformerConfig;
+use pmm_net::text::MaskedText;
+use pmm_train::{
+    Progress, State, Task, TextConfig, TextTask, TrainConfig, Watcher, save_model_weights, text_network,
+    train,
+};
+
+const STEPS: u64 = 10;
+
+/// Notes the losses.
+#[derive(Default)]
+struct Losses(Vec<f64>);
+
+impl Watcher for Losses {
+    type Error = Infallible;
+    fn step(&mut self, progress: Progress, _: &State) -> Result<(), Infallible> {
+        self.0.push(progress.loss);
+        Ok(())
+    }
+    fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let [text, folder] =
+        <[PathBuf; 2]>::try_from(std::env::args_os().skip(1).map(PathBuf::from).collect::<Vec<_>>())
+            .map_err(|_| "usage: text_reference TEXT FOLDER")?;
+    std::fs::create_dir_all(&folder)?;
+    let source = TextSource::open(&text, &TextOptions::default())?;
+    let tokenizer = Tokenizer::characters(&source)?;
+    let path = folder.join("tokens.bin");
+    Tokens::write(&source, &tokenizer, &path, &mut |_| ())?;
+    let tokens = Arc::new(Tokens::open(&path)?);
+    let config = TextConfig {
+        batch: 8,
+        net: TransformerConfig {
+            width: 48,
+            blocks: 3,
+            heads: 4,
+            length: 64,
+            condition: 16,
+            ..Default::default()
+        },
+        train: TrainConfig { steps: STEPS, warmup: 3, ..TextConfig::default().train },
+        ..TextConfig::default()
+    };
+    let net = Arc::new(text_network(tokenizer.classes(), &config)?);
+    let streams = Streams::new(7);
+    let initial = net.initial(&streams);
+    save_model_weights(&folder, net.parts(), &initial, &Default::default())?;
+    let task = TextTask::new(net, tokens, config.valid, config.batch, streams);
+    let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step))).collect();
+    let mut losses = Losses::default();
+    train(&task, &config.train, &mut State::new(initial), &mut losses, &AtomicBool::new(false))?;
+    let rates: Vec<f64> = (0..STEPS).map(|step| config.train.rate(step)).collect();
+    let value = serde_json::json!({
+        "config": config, "classes": tokenizer.classes(), "batches": batches, "losses": losses.0, "rates": rates,
+    });
+    std::fs::write(folder.join("reference.json"), value.to_string())?;
+    Ok(())
+}
+
+fn batch(texts: &[MaskedText]) -> serde_json::Value {
+    let text = |text: &MaskedText| {
+        serde_json::json!({
+            "tokens": text.tokens, "clock": text.clock, "wanted": text.wanted, "targets": text.targets, "weights": text.weights,
+        })
+    };
+    serde_json::Value::Array(texts.iter().map(text).collect())
+}

@@ -1,0 +1,114 @@
+//! Text → a file of tokens that appears whole or not at all.
+
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use super::error::TextDataError;
+use super::file::in_file;
+use super::source::{Content, Piece, TextSource};
+use super::stream::Place;
+use super::tokenizer::Tokenizer;
+use super::tokens_header::{HEADER, Header, Width};
+
+/// Writes the tokens of a text; see [`Tokens::write`](super::Tokens::write).
+pub(super) fn write(
+    source: &TextSource,
+    tokenizer: &Tokenizer,
+    path: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), TextDataError> {
+    let name = path.display().to_string();
+    let mut file = in_file(&name, || temporary(path))?;
+    let mut writing = Writing::new(tokenizer, BufWriter::with_capacity(1 << 16, file.as_file_mut()));
+    in_file(&name, || writing.output.write_all(&[0; HEADER]))?;
+    let mut read = 0;
+    source.pieces::<TextDataError>(&mut |piece, place| {
+        let tokens = writing.tokens(&piece, place)?;
+        in_file(&name, || writing.put(&tokens))?;
+        read += piece.bytes.len() as u64;
+        progress(read);
+        Ok(())
+    })?;
+    let header = writing.header().to_bytes();
+    in_file(&name, || {
+        writing.output.flush()?;
+        writing.output.rewind()?;
+        writing.output.write_all(&header)?;
+        writing.output.flush()
+    })?;
+    drop(writing);
+    in_file(&name, || file.persist(path).map(drop).map_err(|error| error.error))
+}
+
+/// A file in the making.
+struct Writing<'a, W> {
+    tokenizer: &'a Tokenizer,
+    output: W,
+    width: Width,
+    content: Content,
+    /// Whether a document has ended, and another may follow.
+    between: bool,
+    count: u64,
+    bytes: u64,
+    characters: u64,
+}
+
+impl<'a, W: Write> Writing<'a, W> {
+    fn new(tokenizer: &'a Tokenizer, output: W) -> Self {
+        let (width, content) = (Width::of(tokenizer.classes()), Content::default());
+        Self { tokenizer, output, width, content, between: false, count: 0, bytes: 0, characters: 0 }
+    }
+
+    /// The tokens of a piece, after the token between documents if it begins one. That counts as text if it is a line break.
+    fn tokens(&mut self, piece: &Piece<'_>, place: &Place<'_>) -> Result<Vec<u32>, TextDataError> {
+        let between = self.tokenizer.end_of_document().filter(|_| self.between);
+        if between.is_some() && !matches!(self.tokenizer, Tokenizer::Bpe(_)) {
+            self.bytes += 1;
+            self.characters += 1;
+        }
+        let mut tokens = self.tokenizer.code(piece.bytes).map_err(|error| error.at(place, piece.bytes))?;
+        if let Some(token) = between {
+            tokens.insert(0, token);
+        }
+        self.content.add(piece);
+        self.between = piece.ends_document;
+        self.bytes += piece.bytes.len() as u64;
+        // All bytes but those that continue a character.
+        self.characters += piece.bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
+        self.count += tokens.len() as u64;
+        Ok(tokens)
+    }
+
+    fn put(&mut self, tokens: &[u32]) -> io::Result<()> {
+        let width = self.width as usize;
+        let mut bytes = Vec::with_capacity(tokens.len() * width);
+        tokens.iter().for_each(|token| bytes.extend_from_slice(&token.to_le_bytes()[..width]));
+        self.output.write_all(&bytes)
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            width: self.width,
+            count: self.count,
+            bytes: self.bytes,
+            characters: self.characters,
+            source: self.content.digest(),
+            tokenizer: self.tokenizer.digest(),
+        }
+    }
+}
+
+/// A temporary file beside `path`, readable by others as new files are.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pmm-").suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}

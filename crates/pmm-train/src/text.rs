@@ -1,0 +1,104 @@
+//! Texts as a task: windows of a long text with masks, and what the network should say behind them.
+
+use std::sync::Arc;
+
+use pmm::{Purpose, Streams};
+use pmm_data::Tokens;
+use pmm_net::text::{MaskedText, TextNet};
+use rayon::prelude::*;
+
+use crate::run::Task;
+
+/// Texts on which the network is validated.
+const VALIDATION: u64 = 128;
+/// Validation's masks and times; steps of training count from 0: far from this.
+const VALIDATION_STEP: u64 = u64::MAX;
+const START: u16 = 30;
+
+/// A text to learn.
+#[derive(Debug)]
+pub struct TextTask {
+    net: Arc<TextNet>,
+    tokens: Arc<Tokens>,
+    /// Tokens to learn from; the others are held out.
+    train: u64,
+    batch: usize,
+    validation: Vec<MaskedText>,
+    streams: Streams,
+}
+
+impl TextTask {
+    /// Learns all tokens before the last share `valid`, and validates on those. Both must hold a text's length.
+    pub fn new(net: Arc<TextNet>, tokens: Arc<Tokens>, valid: f64, batch: usize, streams: Streams) -> Self {
+        let (train, held_out) = split(tokens.len(), valid, net.length());
+        let mut task = Self { net, tokens, train, batch, validation: Vec::new(), streams };
+        let span = task.tokens.len() - held_out - task.net.length() as u64 + 1;
+        task.validation = (0..VALIDATION)
+            .map(|row| {
+                let window = task.window(held_out + (row * span) / VALIDATION);
+                // Times in an order of their own, so that late times do not fall on one part of the text.
+                let t = ((row * 37 % VALIDATION) as f64 + 0.5) / VALIDATION as f64;
+                MaskedText::at(&task.net, &window, t, &task.streams, VALIDATION_STEP, row)
+            })
+            .collect();
+        task
+    }
+
+    fn window(&self, start: u64) -> Vec<u32> {
+        let mut window = vec![0; self.net.length()];
+        self.tokens.copy(start, &mut window);
+        window
+    }
+}
+
+/// How many tokens are learned, and where those that are held out begin: at the same place, or at the start of a text that is too
+/// short to hold anything out.
+pub fn split(tokens: u64, valid: f64, length: usize) -> (u64, u64) {
+    let held_out = (valid * tokens as f64).round() as u64;
+    let length = length as u64;
+    if held_out < length || tokens - held_out < length {
+        (tokens, 0)
+    } else {
+        (tokens - held_out, tokens - held_out)
+    }
+}
+
+impl Task for TextTask {
+    type Batch = Vec<MaskedText>;
+
+    fn batch(&self, step: u64) -> Vec<MaskedText> {
+        let shift = self.streams.stream(Purpose::TIME, step, 0).unit();
+        let text = |row: usize| {
+            let starts = self.train - self.net.length() as u64 + 1;
+            let start = self.streams.stream(Purpose::custom(START), step, row as u64).below(starts);
+            // Stratified: one time in each of as many strata as there are texts.
+            let t = ((row as f64 + shift) / self.batch as f64).min(1.0 - f64::EPSILON);
+            MaskedText::at(&self.net, &self.window(start), t, &self.streams, step, row as u64)
+        };
+        (0..self.batch).into_par_iter().map(text).collect()
+    }
+
+    fn gradient(&self, weights: &[f32], batch: Vec<MaskedText>, gradient: &mut [f32]) -> f64 {
+        self.net.gradient(weights, &batch, gradient)
+    }
+
+    fn validate(&self, weights: &[f32]) -> f64 {
+        self.net.losses(weights, &self.validation).iter().sum::<f64>() / VALIDATION as f64
+    }
+
+    fn decayed(&self) -> Vec<f32> {
+        self.net.parts().decayed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_out_holds_a_text() {
+        assert_eq!(split(1000, 0.1, 50), (900, 900));
+        assert_eq!(split(1000, 0.1, 200), (1000, 0));
+        assert_eq!(split(1000, 0.0, 10), (1000, 0));
+    }
+}
