@@ -258,6 +258,12 @@ pub(crate) struct EvalArgs {
     /// The column to predict [default: the model's target, or the last column]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
+    /// For texts: score the texts of this file (JSON lines, as pmm sample --format jsonl writes them), and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) samples: Option<PathBuf>,
+    /// For texts: a folder with GPT-2's model.safetensors and its tokenizer, to judge samples by
+    #[arg(long, value_name = "DIR")]
+    pub(crate) judge: Option<PathBuf>,
     /// Where to write the report [default: the model's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

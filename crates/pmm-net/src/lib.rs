@@ -5,6 +5,7 @@
 //! makes it a denoiser of masked texts. Weights are one flat buffer with named parts ([`Part`]), so that the
 //! optimiser, checkpoints and files need to know nothing else.
 
+mod gpt2;
 mod mlp;
 mod ops;
 mod parts;
@@ -13,6 +14,7 @@ pub mod text;
 mod transformer;
 mod trunk;
 
+pub use gpt2::{Gpt2, NamedTensor};
 pub use mlp::Mlp;
 pub use parts::{Part, Parts};
 pub use transformer::{Positions, Transformer, TransformerConfig};

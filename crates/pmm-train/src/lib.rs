@@ -9,6 +9,7 @@ mod checkpoint;
 mod config;
 mod files;
 mod fit_config;
+mod judge;
 mod log;
 mod model;
 mod run;
@@ -23,6 +24,7 @@ pub use checkpoint::{load_state, save_state};
 pub use config::TrainConfig;
 pub use files::{remove_leftovers, write_atomically};
 pub use fit_config::FitConfig;
+pub use judge::load_gpt2;
 pub use log::Log;
 pub use model::{
     Model, ModelError, identity, load_settings, network, save_model_weights, save_settings, to_toml,

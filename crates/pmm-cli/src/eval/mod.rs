@@ -56,6 +56,9 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     if pmm_train::is_text_model(&args.model) {
         return text::eval::run(args);
     }
+    if args.samples.is_some() || args.judge.is_some() {
+        anyhow::bail!(Advice::new("--samples and --judge are for texts".into(), "leave them out"));
+    }
     let model = output::load(&args.model)?;
     let target = target(&model, args.target.as_deref())?;
     let bar = output::spinner("reading", args.common.quiet);

@@ -4,13 +4,14 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use pmm::{MASK, Place, Prompt, Purpose, Streams, Texts, TokenDenoiser, text_bound};
-use pmm_data::{TextOptions, TextSource, Tokens};
+use pmm::{Prompt, Streams, Texts, text_bound};
+use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_eval::text::{NGram, TextScores};
 use pmm_eval::{BoundLine, TextReport};
 use pmm_train::TextModel;
 
 use super::plan::Plan;
+use super::recover::{Gaps, gaps};
 use crate::cli::{Drawing, EvalArgs};
 use crate::output::{self, Advice};
 use crate::{eval, files};
@@ -19,20 +20,11 @@ use crate::{eval, files};
 const BOUND: (usize, usize) = (128, 8);
 /// Texts that are made.
 const MADE: usize = 24;
-/// Passages with gaps, and the share of their tokens that is hidden.
-const GAPS: (usize, f64) = (16, 0.3);
 /// Tokens that n-gram models learn from, and held-out tokens that are looked at.
-const MOST_TRAINING: u64 = 10_000_000;
+const MOST_TRAINING: u64 = 20_000_000;
 const MOST_HELD_OUT: u64 = 2_000_000;
 /// Kinds of tokens up to which n-gram models of order 6 are worth their memory.
 const FEW_CLASSES: usize = 300;
-
-/// How gaps are filled: bits per hidden token, and the share of hidden tokens that the best guess gets right.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
-struct Gaps {
-    bits: f64,
-    recovered: f64,
-}
 
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     if args.target.is_some() {
@@ -52,11 +44,23 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     let per_character = held_out.len() as f64 / held_out.characters().max(1) as f64;
     let test = some(&held_out, MOST_HELD_OUT);
     let train = training(args, &model, &scratch.path().join("train"))?;
+    let classes = model.tokenizer.classes();
+    let decode = |tokens: &[u32]| String::from_utf8_lossy(&model.tokenizer.decode(tokens)).into_owned();
+    // Without what was learned, there is no judge and no list of words.
+    let score = |samples: &[Vec<u32>]| {
+        TextScores::new(samples, train.as_deref().unwrap_or(&[]), &test, classes, &decode)
+    };
+    if let Some(path) = &args.samples {
+        let samples = read_samples(path, &model)?;
+        let report = TextReport { scores: score(&samples), ..TextReport::default() };
+        bar.finish_and_clear();
+        let perplexity = perplexity(args, &samples, &decode)?;
+        return print(args, &report, None, perplexity);
+    }
     let streams = Streams::new(args.common.seed);
     bar.set_message("likelihood");
     let bound = bound(&model, &test, per_character, &streams)?;
     bar.set_message("n-gram models");
-    let classes = model.tokenizer.classes();
     let orders = if classes <= FEW_CLASSES { 6 } else { 3 };
     let judges: Vec<NGram> = match &train {
         Some(train) => (1..=orders).map(|order| NGram::fit(train, classes, order)).collect(),
@@ -69,9 +73,8 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     bar.set_message("sampling");
     let samples = samples(&model, &streams, || bar.tick())?;
     bar.set_message("scores");
-    let decode = |tokens: &[u32]| String::from_utf8_lossy(&model.tokenizer.decode(tokens)).into_owned();
-    // Without what was learned, there is no judge and no list of words.
-    let scores = TextScores::new(&samples, train.as_deref().unwrap_or(&[]), &test, classes, &decode);
+    let scores = score(&samples);
+    let perplexity = perplexity(args, &samples, &decode)?;
     bar.finish_and_clear();
     let report = TextReport {
         name: args.model.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
@@ -88,19 +91,73 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     files::make_folder(folder)?;
     let path = folder.join("report.html");
     files::write(&path, report.html().as_bytes())?;
-    if args.json {
-        let value = serde_json::json!({
-            "bits_per_character": bound.bits_per_character, "standard_error": bound.standard_error,
-            "npc_bits": bound.npc_bits, "ngram_bits": report.ngram_bits, "scores": report.scores,
-            "gaps": gaps.0, "gaps_ngram": gaps.1, "report": path,
-        });
-        return output::print(format!("{value:#}\n").as_bytes());
-    }
-    output::print(format!("{}\n{}\n", report.summary().trim_end(), report.lead).as_bytes())?;
+    print(args, &report, Some(&gaps), perplexity)?;
     if !args.common.quiet {
         eprintln!("report: {}", path.display());
     }
     Ok(())
+}
+
+/// The scores on standard output.
+fn print(
+    args: &EvalArgs,
+    report: &TextReport,
+    gaps: Option<&(Gaps, Option<Gaps>)>,
+    perplexity: Option<f64>,
+) -> anyhow::Result<()> {
+    if args.json {
+        let value = serde_json::json!({
+            "bits_per_character": report.bound.map(|bound| bound.bits_per_character),
+            "standard_error": report.bound.map(|bound| bound.standard_error),
+            "npc_bits": report.bound.map(|bound| bound.npc_bits),
+            "ngram_bits": report.ngram_bits, "scores": report.scores,
+            "gaps": gaps.map(|gaps| gaps.0), "gaps_ngram": gaps.and_then(|gaps| gaps.1),
+            "gpt2_perplexity": perplexity,
+        });
+        return output::print(format!("{value:#}\n").as_bytes());
+    }
+    let mut text = format!("{}\n{}", report.summary().trim_end(), report.lead);
+    if let Some(perplexity) = perplexity {
+        text += &format!("\nGenerative perplexity of the samples under GPT-2: {perplexity:.1} per token.");
+    }
+    output::print(format!("{}\n", text.trim_end()).as_bytes())
+}
+
+/// The perplexity of samples under GPT-2, if the user has brought it along.
+fn perplexity(
+    args: &EvalArgs,
+    samples: &[Vec<u32>],
+    decode: &dyn Fn(&[u32]) -> String,
+) -> anyhow::Result<Option<f64>> {
+    let Some(folder) = &args.judge else { return Ok(None) };
+    let (judge, tokenizer) = (pmm_train::load_gpt2(folder)?, Tokenizer::load(folder)?);
+    let (mut nats, mut count) = (0.0, 0);
+    for sample in samples {
+        let tokens = tokenizer.encode(decode(sample).as_bytes())?;
+        if let Some(token) = tokens.iter().find(|token| **token as usize >= judge.classes()) {
+            bail!(
+                "{}: the tokenizer has token {token}, the model {} kinds",
+                folder.display(),
+                judge.classes()
+            );
+        }
+        let surprises = judge.surprises(&tokens);
+        nats += surprises.iter().sum::<f64>();
+        count += surprises.len();
+    }
+    Ok((count > 0).then(|| (nats / count as f64).exp()))
+}
+
+/// Texts of JSON lines as tokens of the model.
+fn read_samples(path: &Path, model: &TextModel) -> anyhow::Result<Vec<Vec<u32>>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let sample = |(line, text): (usize, &str)| {
+        let place = || format!("{}, line {}", path.display(), line + 1);
+        let value: serde_json::Value = serde_json::from_str(text).with_context(place)?;
+        let text = value["text"].as_str().with_context(|| format!("{} has no field \"text\"", place()))?;
+        model.tokenizer.encode(text.as_bytes()).with_context(place)
+    };
+    text.lines().enumerate().map(sample).collect()
 }
 
 /// A file as tokens of the model.
@@ -135,7 +192,7 @@ fn training(args: &EvalArgs, model: &TextModel, to: &Path) -> anyhow::Result<Opt
 }
 
 /// Texts spread evenly over the held-out tokens.
-fn spread(tokens: &[u32], length: usize, most: usize) -> Vec<u32> {
+pub(super) fn spread(tokens: &[u32], length: usize, most: usize) -> Vec<u32> {
     let whole = tokens.len() / length;
     let count = whole.min(most);
     (0..count).flat_map(|i| &tokens[i * whole / count * length..][..length]).copied().collect()
@@ -167,83 +224,6 @@ fn samples(model: &TextModel, streams: &Streams, mut tick: impl FnMut()) -> anyh
     let drawn =
         Plan::new(&drawing)?.draw(&model.denoiser, prompt, streams, &mut |_, _: &Texts<'_>| tick())?;
     Ok(drawn.tokens.chunks_exact(length).map(<[u32]>::to_vec).collect())
-}
-
-/// How the model fills gaps, and how a trigram model does: by the chain rule in a random order, and by the best guess for each gap.
-fn gaps(model: &TextModel, test: &[u32], judge: Option<&NGram>, streams: &Streams) -> (Gaps, Option<Gaps>) {
-    let denoiser = &model.denoiser;
-    let (length, classes) = (denoiser.length(), denoiser.classes());
-    let texts = spread(test, length, GAPS.0);
-    let rows = texts.len() / length;
-    let mut orders: Vec<Vec<usize>> = Vec::with_capacity(rows);
-    let mut shown = texts.clone();
-    for (row, shown) in shown.chunks_exact_mut(length).enumerate() {
-        let mut order: Vec<usize> = (0..length).collect();
-        streams.stream(Purpose::ORDER, 0, row as u64).shuffle(&mut order);
-        order.truncate(((GAPS.1 * length as f64) as usize).max(1));
-        order.iter().for_each(|&position| shown[position] = MASK);
-        orders.push(order);
-    }
-    let hidden: usize = orders.iter().map(Vec::len).sum();
-    let by_ngram = judge.and_then(|judge| ngram_gaps(judge, &texts, &shown, length, hidden));
-    // The time at which so many are still masked.
-    let time = |masked: usize| {
-        let share = masked as f64 / length as f64;
-        denoiser.net().clock().time(-share.ln(), 0.5).clamp(0.0, 1.0)
-    };
-    let mut times: Vec<f64> = orders.iter().map(|order| time(order.len())).collect();
-    let all: Vec<Place> = orders
-        .iter()
-        .enumerate()
-        .flat_map(|(row, order)| order.iter().map(move |&position| Place { row, position }))
-        .collect();
-    let mut logits = vec![0.0; all.len() * classes];
-    denoiser.logits(&Texts { tokens: &shown, times: &times }, &all, &mut logits);
-    let right = all.iter().zip(logits.chunks_exact(classes)).filter(|(place, logits)| {
-        let best = (0..classes).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
-        best == Some(texts[place.row * length + place.position] as usize)
-    });
-    let recovered = right.count() as f64 / hidden as f64;
-    let mut nats = 0.0;
-    for k in 0..orders.iter().map(Vec::len).max().unwrap_or(0) {
-        let places: Vec<Place> = orders
-            .iter()
-            .enumerate()
-            .filter_map(|(row, order)| Some(Place { row, position: *order.get(k)? }))
-            .collect();
-        let mut logits = vec![0.0; places.len() * classes];
-        denoiser.logits(&Texts { tokens: &shown, times: &times }, &places, &mut logits);
-        for (place, logits) in places.iter().zip(logits.chunks_exact(classes)) {
-            let at = place.row * length + place.position;
-            nats += surprise(logits, texts[at]);
-            shown[at] = texts[at];
-            times[place.row] = time((orders[place.row].len() - k - 1).max(1));
-        }
-    }
-    let bits = nats / hidden as f64 / std::f64::consts::LN_2;
-    (Gaps { bits, recovered }, by_ngram)
-}
-
-/// −log softmax(logits)\[token\].
-fn surprise(logits: &[f32], token: u32) -> f64 {
-    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let sum: f64 = logits.iter().map(|logit| f64::from(logit - top).exp()).sum();
-    sum.ln() - f64::from(logits[token as usize] - top)
-}
-
-fn ngram_gaps(judge: &NGram, texts: &[u32], shown: &[u32], length: usize, hidden: usize) -> Option<Gaps> {
-    let (mut nats, mut right) = (0.0, 0);
-    for (truth, shown) in texts.chunks_exact(length).zip(shown.chunks_exact(length)) {
-        let visible: Vec<Option<u32>> = shown.iter().map(|&token| (token != MASK).then_some(token)).collect();
-        let filled = judge.infill(&visible, truth)?;
-        nats += filled.nats;
-        let gaps = truth.iter().zip(shown).filter(|(_, shown)| **shown == MASK).map(|(truth, _)| truth);
-        right += gaps.zip(&filled.best).filter(|(truth, best)| truth == best).count();
-    }
-    Some(Gaps {
-        bits: nats / hidden as f64 / std::f64::consts::LN_2,
-        recovered: right as f64 / hidden as f64,
-    })
 }
 
 fn lead((ours, ngram): &(Gaps, Option<Gaps>)) -> String {

@@ -5,6 +5,7 @@ pub(crate) mod fit;
 pub(crate) mod gaps;
 pub(crate) mod info;
 mod plan;
+mod recover;
 pub(crate) mod sample;
 pub(crate) mod trace;
 mod write;

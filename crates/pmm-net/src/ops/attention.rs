@@ -12,6 +12,8 @@ pub(super) struct Attention<'a> {
     pub(super) width: usize,
     pub(super) heads: usize,
     pub(super) angles: (&'a [f32], &'a [f32]),
+    /// Whether a position sees those before it only.
+    pub(super) causal: bool,
 }
 
 impl Attention<'_> {
@@ -33,8 +35,10 @@ impl Attention<'_> {
     fn shares(&self, qkv: &[f32], head: usize, scores: &mut [f32]) {
         let (q, k) = (self.part(qkv, 0, head), self.part(qkv, 1, head).transposed());
         matmul_into(scores, self.length, false, self.scale(), q, k);
-        for row in scores.chunks_exact_mut(self.length) {
-            softmax(row);
+        for (position, row) in scores.chunks_exact_mut(self.length).enumerate() {
+            let (seen, unseen) = row.split_at_mut(if self.causal { position + 1 } else { self.length });
+            softmax(seen);
+            unseen.fill(0.0);
         }
     }
 

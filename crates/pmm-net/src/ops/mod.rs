@@ -2,6 +2,7 @@
 
 mod activation;
 mod attention;
+pub(crate) mod decoder;
 mod matmul;
 pub(crate) mod mlp;
 mod rows;

@@ -124,6 +124,7 @@ impl<'a> Engine<'a> {
             width: config.width,
             heads: config.heads,
             angles: (&self.angles.0, &self.angles.1),
+            causal: false,
         }
     }
 
