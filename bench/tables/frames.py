@@ -39,7 +39,11 @@ def read(path, train, kinds):
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=["", "NA"])
     for c in kinds:
         if kinds[c] == "cat":
-            frame[c] = same_spelling(frame[c], set(train[c].dropna()))
+            levels = set(train[c].dropna())
+            frame[c] = same_spelling(frame[c], levels)
+            # pmm takes "?" for missing, and writes missing cells as nothing; the scorer takes it for a level.
+            if "?" in levels:
+                frame[c] = frame[c].fillna("?")
         else:
             frame[c] = pd.to_numeric(frame[c]).astype(float)
     return frame

@@ -309,6 +309,13 @@ fn done(folder: &Path, state: &State, outcome: Outcome) {
             state.skipped, state.step
         );
     }
+    if state.horizon > 0 {
+        eprintln!(
+            "note: held-out data gained nothing after step {}, so a second run of {} steps was made",
+            state.horizon / 2,
+            state.horizon
+        );
+    }
     if outcome == Outcome::Converged {
         eprintln!("stopped after {} steps: held-out data gained nothing more", state.step);
     }

@@ -75,6 +75,9 @@ impl Watcher for Keeper<'_> {
         let loss = progress.loss;
         self.mean = if self.mean.is_nan() { loss } else { 0.98 * self.mean + 0.02 * loss };
         self.bar.set_position(progress.step);
+        if state.horizon > 0 {
+            self.bar.set_length(state.begun + state.horizon);
+        }
         if progress.step.is_multiple_of(10) {
             let held_out =
                 if self.valid.is_nan() { String::new() } else { format!(", held out {:.4}", self.valid) };
@@ -89,7 +92,7 @@ impl Watcher for Keeper<'_> {
     fn validated(&mut self, state: &State, train_loss: f64, valid_loss: f64) -> anyhow::Result<()> {
         self.valid = valid_loss;
         let seconds = self.begun.elapsed().as_secs_f64();
-        let rate = self.train.rate(state.step);
+        let rate = self.train.of(state).rate(state.since());
         self.log
             .add(state.step, seconds, train_loss, valid_loss, rate, state.skipped)
             .context("cannot write log.csv")

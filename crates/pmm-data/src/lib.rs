@@ -1,5 +1,5 @@
 //! Files and coordinates: a table is read as records of text, typed by a [`Schema`], coded to [`Cells`] and written back;
-//! text is read in pieces and coded to [`Tokens`].
+//! text is read in pieces and coded to [`Tokens`]; pictures are made alike and kept as [`Images`].
 //!
 //! | step | by | what it knows |
 //! |---|---|---|
@@ -12,14 +12,21 @@
 //! | files → pieces of text | [`TextSource`] | folders, JSON lines, gzip and xz, UTF-8 |
 //! | text ⇄ tokens | [`Tokenizer`] | characters, bytes, byte-level BPE and its files |
 //! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
+//! | files → pictures of one size | [`ImageSource`] | PNG, JPEG, WebP, IDX, CIFAR-10, mosaics, npy and npz; classes |
+//! | pictures → pixels and labels | [`Images`] | a memory-mapped file with a checked header |
+//! | pixels ⇄ picture | [`grid_png`], [`read_image`] | grids; scaling and cropping |
 //!
 //! The schema is data: inferred, printed, edited as `schema.json` and read again. No file makes this crate panic; what cannot
-//! be read is refused with its file, line, column and value, and [`ReadError::hint`] or
-//! [`TextDataError::hint`] says what to do.
+//! be read is refused with its file, line, column and value, and [`ReadError::hint`], [`TextDataError::hint`] or
+//! [`ImageDataError::hint`] says what to do.
 
+mod image;
+mod map;
 mod table;
+mod temporary;
 mod text;
 
+pub use self::image::{ImageDataError, ImageOptions, ImageSource, Images, grid_png, read_image};
 pub use table::{
     CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
     EMPTY, Field, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError, MISSING,

@@ -2,8 +2,8 @@
 //!
 //! [`Trunk`] is a network from features to outputs on Burn; [`table`] turns the cells of a table into features and the
 //! outputs into laws of cells, losses and gradients. [`Transformer`] is a network over the positions of a text, and [`text`] what
-//! makes it a denoiser of masked texts. Weights are one flat buffer with named parts ([`Part`]), so that the
-//! optimiser, checkpoints and files need to know nothing else.
+//! makes it a denoiser of masked texts. [`Unet`] is a network from images to images. Weights are one flat buffer with
+//! named parts ([`Part`]), so that the optimiser, checkpoints and files need to know nothing else.
 
 mod gpt2;
 mod mlp;
@@ -13,9 +13,11 @@ pub mod table;
 pub mod text;
 mod transformer;
 mod trunk;
+mod unet;
 
 pub use gpt2::{Gpt2, NamedTensor};
 pub use mlp::Mlp;
 pub use parts::{Part, Parts};
 pub use transformer::{Positions, Transformer, TransformerConfig};
 pub use trunk::{Masks, Trunk, TrunkConfig};
+pub use unet::{Dropout, Unet, UnetConfig, UnetKind};

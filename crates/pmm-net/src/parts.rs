@@ -24,7 +24,7 @@ pub struct Parts {
 }
 
 /// The purpose of the streams that draw initial weights.
-const INITIAL: u16 = 1;
+pub(crate) const INITIAL: u16 = 1;
 
 impl Parts {
     /// Adds a part; returns its index.

@@ -40,7 +40,7 @@ fn sum_of_squares(values: &[f32]) -> f64 {
 /// One update: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − η (m̂/(√v̂ + ε) + λ w), average ← d·average + (1−d)·w.
 /// `decayed` is 1 for weights that decay, else 0.
 pub(crate) fn update(state: &mut State, gradient: &[f32], scale: f64, decayed: &[f32], config: &TrainConfig) {
-    let rate = config.rate(state.step);
+    let rate = config.rate(state.since());
     state.updates += 1;
     let updates = state.updates.min(i32::MAX as u64) as i32;
     let rates = Rates {
@@ -48,7 +48,7 @@ pub(crate) fn update(state: &mut State, gradient: &[f32], scale: f64, decayed: &
         first: (rate / (1.0 - BETA_1.powi(updates))) as f32,
         second: (1.0 / (1.0 - config.beta_2.powi(updates))).sqrt() as f32,
         decay: (rate * config.weight_decay) as f32,
-        ema: config.ema_at(state.step) as f32,
+        ema: config.ema_at(state.since()) as f32,
         beta_2: config.beta_2 as f32,
     };
     let weights = state.weights.par_chunks_mut(CHUNK).zip(state.average.par_chunks_mut(CHUNK));

@@ -22,6 +22,8 @@ pub fn save_state(path: &Path, state: &State, identity: &Facts) -> Result<(), Te
     let mut facts = identity.clone();
     let counters = [
         ("step", state.step),
+        ("begun", state.begun),
+        ("horizon", state.horizon),
         ("skipped", state.skipped),
         ("skipped_in_a_row", state.skipped_in_a_row),
         ("updates", state.updates),
@@ -71,8 +73,13 @@ fn restore(tensors: Vec<Named>, facts: &Facts, weights: usize) -> Result<State, 
             Some(Best { step: counter("best_step")?, loss: f64::from_bits(bits), weights: take("best")? })
         }
     };
+    if counter("begun")? > counter("step")? {
+        return Err("it began after its own step".into());
+    }
     Ok(State {
         step: counter("step")?,
+        begun: counter("begun")?,
+        horizon: counter("horizon")?,
         weights: take("weights")?,
         first_moment: take("first_moment")?,
         second_moment: take("second_moment")?,

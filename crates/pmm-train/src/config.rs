@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::State;
+
 /// How to train. The default is the recommended run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -24,7 +26,8 @@ pub struct TrainConfig {
     pub ema: f64,
     /// Steps between validations.
     pub validate_every: u64,
-    /// Validations without a new best after which the run stops.
+    /// Validations without a new best after which the run stops. If the best came in the first half, a second run follows that
+    /// is twice as long as the way to it: a learning rate that goes down in time learns better than one that is cut off.
     pub patience: u64,
     /// Seconds between checkpoints, at least: what a kill can cost. No part of a model's identity.
     pub checkpoint_seconds: f64,
@@ -64,6 +67,24 @@ impl TrainConfig {
         let done = (step.saturating_sub(self.warmup) as f64 / span).min(1.0);
         let cool = if self.decay { 0.5 * (1.0 + (std::f64::consts::PI * done).cos()) } else { 1.0 };
         self.learning_rate * warm.min(cool)
+    }
+
+    /// The settings of a second attempt of so many steps.
+    pub(crate) fn shortened(&self, steps: u64) -> Self {
+        let share = |n: u64| (n as f64 * steps as f64 / self.steps.max(1) as f64).ceil() as u64;
+        Self {
+            steps,
+            warmup: share(self.warmup),
+            validate_every: share(self.validate_every).max(10),
+            // The average looks back over the same share of the run.
+            ema: 1.0 - (1.0 - self.ema) * self.steps as f64 / steps.max(1) as f64,
+            ..self.clone()
+        }
+    }
+
+    /// The settings of the attempt that a state is in.
+    pub fn of(&self, state: &State) -> Self {
+        if state.horizon == 0 { self.clone() } else { self.shortened(state.horizon) }
     }
 
     /// The decay of the average at a step: short at first, so that it does not remember the initial weights.

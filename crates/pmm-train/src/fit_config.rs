@@ -64,7 +64,7 @@ mod head_name {
 }
 
 /// Multiplications that a fit may cost: about a minute of two cores.
-const BUDGET: f64 = 2.0e12;
+const BUDGET: f64 = 2.6e12;
 
 impl FitConfig {
     /// The recommended settings for a table of so many rows, and a network with so many inputs and outputs.
@@ -85,12 +85,13 @@ impl FitConfig {
         let step = 3.0 * (weights * config.batch) as f64;
         // A row is worth looking at some two hundred times, not more.
         let looks = 250.0 * rows as f64 / config.batch as f64;
-        let steps = (BUDGET / step).min(looks).clamp(300.0, 8_000.0);
+        let steps = (BUDGET / step).min(looks).clamp(300.0, 10_000.0);
         config.train.steps = (steps / 100.0).round() as u64 * 100;
         // The average looks back over an eighth of the run at most.
         config.train.ema = (1.0 - 8.0 / config.train.steps as f64).min(0.999);
         config.train.warmup = (config.train.steps / 20).min(200);
         config.train.validate_every = (config.train.steps / 30).max(10);
+        config.train.patience = 6;
         config
     }
 

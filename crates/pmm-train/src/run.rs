@@ -18,6 +18,9 @@ pub trait Task: Sync {
     /// The loss on a batch, and its gradient.
     fn gradient(&self, weights: &[f32], batch: Self::Batch, gradient: &mut [f32]) -> f64;
 
+    /// The weights to begin with.
+    fn initial(&self) -> Vec<f32>;
+
     /// The loss on held-out data, always the same for the same weights; NaN where there is none.
     fn validate(&self, weights: &[f32]) -> f64;
 
@@ -74,8 +77,8 @@ pub enum TrainError<E> {
 /// Steps that may fail in a row before a run is given up.
 const TOLERANCE: u64 = 25;
 
-/// Trains from `state` on to `config.steps`, or until validation stops improving or `stop` is set. The state is whole at
-/// every return, also at an error.
+/// Trains from `state` on to the end, or until validation stops improving (and then perhaps once more, see
+/// [`TrainConfig::patience`]), or `stop` is set. The state is whole at every return, also at an error.
 pub fn train<T: Task, W: Watcher>(
     task: &T,
     config: &TrainConfig,
@@ -87,33 +90,48 @@ pub fn train<T: Task, W: Watcher>(
     std::thread::scope(|scope| {
         // One batch ahead; the thread ends when the receiver is gone.
         let (sender, batches) = sync_channel(1);
-        scope.spawn(move || (first..config.steps).try_for_each(|step| sender.send(task.batch(step))));
+        scope.spawn(move || (first..u64::MAX).try_for_each(|step| sender.send(task.batch(step))));
         let mut run = Run {
             task,
-            config,
+            config: config.of(state),
             decayed: task.decayed(),
             gradient: vec![0.0; state.weights.len()],
             losses: Mean::default(),
         };
-        while state.step < config.steps && !converged(state, config) {
+        loop {
+            if state.since() >= run.config.steps {
+                return Ok(Outcome::Done);
+            }
+            if converged(state, config) {
+                let Some(horizon) = second(state, config) else { return Ok(Outcome::Converged) };
+                state.begin_again(task.initial(), horizon);
+                run.config = config.of(state);
+                run.losses = Mean::default();
+            }
             if stop.load(Ordering::Relaxed) {
                 return Ok(Outcome::Interrupted);
             }
-            let Ok(batch) = batches.recv() else { break };
+            let Ok(batch) = batches.recv() else { return Ok(Outcome::Done) };
             run.step(state, batch, watcher)?;
         }
-        Ok(if state.step < config.steps { Outcome::Converged } else { Outcome::Done })
     })
 }
 
+/// Whether a first attempt has gone on too long without a new best; a second one goes to its end.
 fn converged(state: &State, config: &TrainConfig) -> bool {
     let waited = state.best.as_ref().map_or(0, |best| state.step.saturating_sub(best.step));
-    waited / config.validate_every >= config.patience
+    state.horizon == 0 && waited / config.validate_every >= config.patience
+}
+
+/// The steps of a second attempt, where the first had its best in its first half.
+fn second(state: &State, config: &TrainConfig) -> Option<u64> {
+    let best = state.best.as_ref()?.step;
+    (best > 0 && best < config.steps / 2).then_some(2 * best)
 }
 
 struct Run<'a, T> {
     task: &'a T,
-    config: &'a TrainConfig,
+    config: TrainConfig,
     decayed: Vec<f32>,
     gradient: Vec<f32>,
     losses: Mean,
@@ -130,7 +148,7 @@ impl<T: Task> Run<'_, T> {
         let norm = adamw::norm(&self.gradient);
         if loss.is_finite() && norm.is_finite() {
             let scale = (self.config.clip / norm).min(1.0);
-            adamw::update(state, &self.gradient, scale, &self.decayed, self.config);
+            adamw::update(state, &self.gradient, scale, &self.decayed, &self.config);
             state.skipped_in_a_row = 0;
             self.losses.add(loss);
         } else {
@@ -141,8 +159,8 @@ impl<T: Task> Run<'_, T> {
         if state.skipped_in_a_row >= TOLERANCE {
             return Err(TrainError::Diverged { step: state.step, in_a_row: state.skipped_in_a_row });
         }
-        let last = state.step == self.config.steps;
-        if last || state.step.is_multiple_of(self.config.validate_every) {
+        let last = state.since() == self.config.steps;
+        if last || state.since().is_multiple_of(self.config.validate_every) {
             self.validate(state, watcher)?;
         }
         watcher.step(Progress { step: state.step, loss }, state).map_err(TrainError::Watcher)
@@ -200,6 +218,9 @@ mod tests {
             let error = w[0] * a + w[1] * b - y;
             gradient.copy_from_slice(&[error * a, error * b]);
             0.5 * f64::from(error) * f64::from(error)
+        }
+        fn initial(&self) -> Vec<f32> {
+            vec![0.0, 0.0]
         }
         fn validate(&self, w: &[f32]) -> f64 {
             f64::from((w[0] - 2.0).powi(2) + (w[1] + 1.0).powi(2))
@@ -264,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn no_improvement_ends_the_run() {
+    fn no_improvement_ends_the_first_attempt() {
         let mut state = State::new(vec![2.0, -1.0]); // nothing to learn
         let config = TrainConfig { validate_every: 10, patience: 3, ..config() };
         let outcome = train(
@@ -275,7 +296,66 @@ mod tests {
             &AtomicBool::new(false),
         )
         .unwrap();
-        assert_eq!((outcome, state.step), (Outcome::Converged, 40));
+        // The best came at once: a second attempt follows, twice as long as the way there.
+        assert_eq!((outcome, state.step, state.begun, state.horizon), (Outcome::Done, 60, 40, 20));
+    }
+
+    /// A task whose held-out loss has its least a tenth of the way on: a second attempt is made, and goes to its end.
+    struct Overfits;
+
+    impl Task for Overfits {
+        type Batch = ();
+        fn batch(&self, _: u64) {}
+        fn gradient(&self, _: &[f32], (): (), gradient: &mut [f32]) -> f64 {
+            gradient[0] = -1.0;
+            0.0
+        }
+        fn initial(&self) -> Vec<f32> {
+            vec![0.0]
+        }
+        fn validate(&self, w: &[f32]) -> f64 {
+            f64::from((w[0] - 1.0).abs())
+        }
+        fn decayed(&self) -> Vec<f32> {
+            vec![0.0]
+        }
+    }
+
+    #[test]
+    fn a_second_attempt_is_shorter_and_resumes_exactly() {
+        let config = TrainConfig {
+            steps: 1000,
+            learning_rate: 0.01,
+            warmup: 0,
+            validate_every: 20,
+            patience: 5,
+            ema: 0.5,
+            ..Default::default()
+        };
+        let run = |state: &mut State, stop_at: Option<u64>| {
+            let stop = std::sync::Arc::new(AtomicBool::new(false));
+            let mut watcher = Quiet { stop_at: stop_at.map(|at| (at, stop.clone())), ..Default::default() };
+            train(&Overfits, &config, state, &mut watcher, &stop).unwrap()
+        };
+        let mut whole = State::new(vec![0.0]);
+        assert_eq!(run(&mut whole, None), Outcome::Done);
+        assert!(
+            whole.begun > 0 && whole.horizon == 2 * (whole.begun - 100),
+            "{} {}",
+            whole.begun,
+            whole.horizon
+        );
+        assert_eq!(whole.since(), whole.horizon);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint.safetensors");
+        for at in [whole.begun - 1, whole.begun, whole.begun + 1, whole.begun + 33] {
+            let mut state = State::new(vec![0.0]);
+            assert_eq!(run(&mut state, Some(at)), Outcome::Interrupted);
+            save_state(&path, &state, &Default::default()).unwrap();
+            let mut state = load_state(&path, &Default::default(), 1).unwrap();
+            run(&mut state, None);
+            assert_eq!(state, whole, "stopped at {at}");
+        }
     }
 
     /// Stopped anywhere and gone on through a file: the same bits.

@@ -5,6 +5,10 @@
 pub struct State {
     /// Steps taken.
     pub step: u64,
+    /// The step at which the present attempt began: 0, or where a first one was given up.
+    pub begun: u64,
+    /// The steps of a second attempt; 0 in the first.
+    pub horizon: u64,
     /// The weights.
     pub weights: Vec<f32>,
     /// AdamW's first moments.
@@ -40,6 +44,8 @@ impl State {
         let zeros = vec![0.0; weights.len()];
         Self {
             step: 0,
+            begun: 0,
+            horizon: 0,
             average: weights.clone(),
             first_moment: zeros.clone(),
             second_moment: zeros,
@@ -49,6 +55,17 @@ impl State {
             skipped_in_a_row: 0,
             updates: 0,
         }
+    }
+
+    /// A second attempt of so many steps, from the start; the best so far is kept.
+    pub(crate) fn begin_again(&mut self, weights: Vec<f32>, horizon: u64) {
+        let (step, skipped, best) = (self.step, self.skipped, self.best.take());
+        *self = Self { step, begun: step, horizon, skipped, best, ..Self::new(weights) };
+    }
+
+    /// Steps of the present attempt.
+    pub fn since(&self) -> u64 {
+        self.step - self.begun
     }
 
     /// The weights to use: the best average, or the latest where nothing was validated.

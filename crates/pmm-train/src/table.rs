@@ -171,6 +171,10 @@ impl Task for TableTask {
         self.net.gradient(weights, batch.features, masks, &batch.targets, gradient)
     }
 
+    fn initial(&self) -> Vec<f32> {
+        self.net.initial(&self.streams)
+    }
+
     fn validate(&self, weights: &[f32]) -> f64 {
         let (mut sum, mut rows) = (0.0, 0);
         for batch in &self.validation {

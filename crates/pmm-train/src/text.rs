@@ -82,6 +82,10 @@ impl Task for TextTask {
         self.net.gradient(weights, &batch, gradient)
     }
 
+    fn initial(&self) -> Vec<f32> {
+        self.net.initial(&self.streams)
+    }
+
     fn validate(&self, weights: &[f32]) -> f64 {
         self.net.losses(weights, &self.validation).iter().sum::<f64>() / VALIDATION as f64
     }

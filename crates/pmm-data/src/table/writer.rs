@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 use super::error::WriteError;
 use super::schema::{Coding, Column};
 use super::writer_columnar::Columns;
+use crate::temporary::temporary;
 
 /// A format that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,19 +207,6 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// A temporary file beside `path`, readable by others as new files are.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".pmm-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 /// Plain or compressed bytes.

@@ -11,7 +11,6 @@ mod characters;
 mod cut;
 mod error;
 mod file;
-mod map;
 mod source;
 mod stream;
 mod tokenizer;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::error::TextDataError;
 use super::file::in_file;
-use super::map::Map;
 use super::source::TextSource;
 use super::tokenizer::Tokenizer;
 use super::tokens_header::{HEADER, Header, Width};
 use super::tokens_write;
+use crate::map::Map;
 
 /// The tokens of a text in a memory-mapped file, so that texts larger than memory can be sampled from anywhere.
 ///

@@ -3,14 +3,13 @@
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
 use super::error::TextDataError;
 use super::file::in_file;
 use super::source::{Content, Piece, TextSource};
 use super::stream::Place;
 use super::tokenizer::Tokenizer;
 use super::tokens_header::{HEADER, Header, Width};
+use crate::temporary::temporary;
 
 /// Writes the tokens of a text; see [`Tokens::write`](super::Tokens::write).
 pub(super) fn write(
@@ -98,17 +97,4 @@ impl<'a, W: Write> Writing<'a, W> {
             tokenizer: self.tokenizer.digest(),
         }
     }
-}
-
-/// A temporary file beside `path`, readable by others as new files are.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".pmm-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }

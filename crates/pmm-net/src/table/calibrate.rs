@@ -10,8 +10,9 @@ use super::net::TableNet;
 const WIDER: [f32; 12] = [0.0, 0.04, 0.08, 0.12, 0.17, 0.22, 0.28, 0.35, 0.43, 0.52, 0.62, 0.75];
 
 impl TableNet {
-    /// Weights whose laws are as wide as held-out batches want them: per column, the factor for the standard deviations and the
-    /// temperature of the codes with the lowest loss. Both go into the last layer, so that nothing else need know.
+    /// Weights whose laws are as wide as held-out batches want them: per column, the factor for the standard deviations with the
+    /// lowest loss, and for a target also the temperature of its codes. Both go into the last layer, so that nothing else need
+    /// know. (Codes of other columns are left: what cooling gains in likelihood it loses in how well columns hang together.)
     ///
     /// A target's own law is judged where all other columns are known, as in prediction.
     pub fn calibrated(&self, weights: &[f32], batches: &[Batch], target: Option<usize>) -> Vec<f32> {
@@ -30,7 +31,8 @@ impl TableNet {
                     });
                     cells.extend(wanted.map(|(targets, outputs)| (&targets[column], outputs)));
                 }
-                self.heads()[column].widths(&cells, &self.shares(column))
+                let (cooler, wider) = self.heads()[column].widths(&cells, &self.shares(column));
+                (if target == Some(column) { cooler } else { 0.0 }, wider)
             })
             .collect();
         let mut weights = weights.to_vec();

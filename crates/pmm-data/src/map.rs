@@ -12,18 +12,18 @@ use memmap2::Mmap;
 
 /// A file that is read where it lies.
 #[derive(Debug)]
-pub(super) struct Map(Mmap);
+pub(crate) struct Map(Mmap);
 
 impl Map {
     /// Maps a file that has content.
-    pub(super) fn open(file: &File) -> io::Result<Self> {
+    pub(crate) fn open(file: &File) -> io::Result<Self> {
         // SAFETY: the map is only read, and every bit pattern is a valid byte. The file is made under a temporary name and
         // renamed when it is whole; this program never writes to it afterwards, and a new one takes its place by name only,
         // so that the mapped one keeps its content until it is unmapped.
         unsafe { Mmap::map(file) }.map(Self)
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

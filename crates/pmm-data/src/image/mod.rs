@@ -1,0 +1,30 @@
+//! Images: files → pictures of one size → a file of pixels and labels; pixels → a picture to look at.
+
+mod array;
+mod bytes;
+mod cifar;
+mod decode;
+mod error;
+mod find;
+mod grid;
+mod idx;
+mod images;
+mod images_header;
+mod images_write;
+mod labels;
+mod mosaic;
+mod npy;
+mod npz;
+mod picture;
+mod pictures;
+#[cfg(test)]
+mod real;
+mod source;
+mod store;
+mod zip;
+
+pub use decode::read_image;
+pub use error::ImageDataError;
+pub use grid::grid_png;
+pub use images::Images;
+pub use source::{ImageOptions, ImageSource};
