@@ -39,9 +39,9 @@ impl Default for FitConfig {
             head: Head::Marginal,
             target: None,
             valid: 0.1,
-            batch: 128,
+            batch: 256,
             net: TrunkConfig::default(),
-            train: TrainConfig::default(),
+            train: TrainConfig { learning_rate: 2e-3, ..TrainConfig::default() },
         }
     }
 }
@@ -64,7 +64,7 @@ mod head_name {
 }
 
 /// Multiplications that a fit may cost: about a minute of two cores.
-const BUDGET: f64 = 2.6e12;
+const BUDGET: f64 = 2.1e12;
 
 impl FitConfig {
     /// The recommended settings for a table of so many rows, and a network with so many inputs and outputs.
@@ -74,9 +74,9 @@ impl FitConfig {
         let mut config = Self::default();
         (config.net.dropout, config.train.weight_decay) = match rows {
             0..3_000 => (0.3, 0.1),
-            3_000..6_000 => (0.15, 0.05),
-            6_000..30_000 => (0.05, 0.02),
-            _ => (0.0, 0.01),
+            3_000..6_000 => (0.2, 0.05),
+            6_000..30_000 => (0.1, 0.02),
+            _ => (0.05, 0.01),
         };
         config.batch = (rows as usize).clamp(1, config.batch);
         let width = config.net.width;

@@ -1,0 +1,188 @@
+"""Measures pmm on texts beside a PyTorch reference and n-gram models. `measure.py PART…`: parts are reference, same, text8,
+schedules, calls, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md."""
+
+import datetime
+import hashlib
+import json
+import lzma
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SHARED = Path(os.environ.get("PMM_SHARED", ROOT.parent / "shared")) / "data/text"
+BINARY = Path(os.environ.get("PMM_BINARY", ROOT / "target/release/pmm"))
+WORK, CACHE = HERE / ".work", HERE / ".cache"
+SCHEDULES = ["log-linear", "linear", "staircase", "semi-autoregressive"]
+CALLS = [8, 16, 32, 64, 128, 256]
+SAMPLERS = ["steps", "parallel", "confident"]
+STEPS, SCHEDULE_STEPS = 400, 600
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def kept(name, make):
+    """The result of this name for this binary, made if need be, with its cost."""
+    path = CACHE / f"{name}.{digest(BINARY)}.json"
+    if not path.exists():
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        result = make()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result["wall"] = time.perf_counter() - begin
+        result["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        result["date"] = datetime.date.today().isoformat()
+        CACHE.mkdir(exist_ok=True)
+        path.write_text(json.dumps(result))
+        print(f"{name}: done, {result['wall']:.0f} s", flush=True)
+    return json.loads(path.read_text())
+
+
+def pmm(*arguments):
+    return subprocess.run([str(BINARY), *map(str, arguments)], check=True, stdout=subprocess.PIPE).stdout
+
+
+def torch(*arguments):
+    out = subprocess.run([sys.executable, str(HERE / "train.py"), *map(str, arguments)], check=True, stdout=subprocess.PIPE)
+    return json.loads(out.stdout.splitlines()[-1])
+
+
+def shakespeare():
+    import gzip
+    path = WORK / "shakespeare.txt"
+    if not path.exists():
+        WORK.mkdir(exist_ok=True)
+        path.write_bytes(gzip.decompress((SHARED / "tinyshakespeare.txt.gz").read_bytes()))
+    text = path.read_bytes()
+    held_out = WORK / "shakespeare.valid.txt"
+    held_out.write_bytes(text[len(text) - round(0.05 * len(text)) :])
+    return path, held_out
+
+
+def text8():
+    path, held_out = WORK / "text8.txt", WORK / "text8.valid.txt"
+    if not path.exists():
+        WORK.mkdir(exist_ok=True)
+        text = lzma.open(SHARED / "text8.first70M.xz").read()
+        held_out.write_bytes(text[-4_000_000:])
+        path.write_bytes(text)
+    return path, held_out
+
+
+def fit_and_eval(model, text, held_out, *settings):
+    pmm("fit", text, "--out", model, "--force", "--quiet", *settings)
+    return json.loads(pmm("eval", model, held_out, "--json", "--quiet"))
+
+
+def reference():
+    text, _ = shakespeare()
+    folder = WORK / "reference"
+    example = BINARY.parent / "examples/text_reference"
+    if not example.exists():
+        command = ["cargo", "build", "--release", "--quiet", "-p", "pmm-cli", "--example", "text_reference"]
+        subprocess.run(command, check=True, cwd=ROOT)
+        example = ROOT / "target/release/examples/text_reference"
+    subprocess.run([str(example), str(text), str(folder)], check=True)
+    out = subprocess.run([sys.executable, str(HERE / "reference.py"), str(folder)], stdout=subprocess.PIPE, text=True)
+    print(out.stdout)
+    return {"agrees": out.returncode == 0, "said": out.stdout.splitlines()[-1]}
+
+
+def same():
+    """The same network, trained as long in both."""
+    text, held_out = shakespeare()
+    for seed in range(3):
+        kept(f"same-pmm-{seed}", lambda: fit_and_eval(
+            WORK / "same.pmm", text, held_out, "--steps", STEPS, "--seed", seed, "--set", f"train.ema={1 - 10 / STEPS}"))
+        kept(f"same-torch-{seed}", lambda: torch(text, "--valid", 0.05, "--steps", STEPS, "--seed", seed))
+
+
+def text8_tiny():
+    text, held_out = text8()
+    model = WORK / "text8.pmm"
+    share = 4 / 70
+    kept("text8-pmm", lambda: fit_and_eval(model, text, held_out, "--preset", "text8-tiny", "--valid", share))
+    kept("text8-causal", lambda: torch(text, "--valid", share, "--causal", "--minutes", 30))
+
+
+def schedules():
+    text, held_out = text8()
+    for name in SCHEDULES:
+        kept(f"schedule-{name}", lambda: fit_and_eval(
+            WORK / "schedule.pmm", text, held_out, "--valid", 4 / 70, "--steps", SCHEDULE_STEPS, "--set", f"schedule={name}"))
+
+
+def calls():
+    """Quality against network calls, for each sampler, of the text8 model."""
+    _, held_out = text8()
+    model, out = WORK / "text8.pmm", WORK / "calls.jsonl"
+
+    def score(*sampler):
+        pmm("sample", model, "-n", 32, "--out", out, "--quiet", *sampler)
+        return json.loads(pmm("eval", model, held_out, "--samples", out, "--json", "--quiet"))["scores"]
+
+    kept("calls-events", lambda: score("--sampler", "events"))
+    for sampler in SAMPLERS:
+        for count in CALLS:
+            kept(f"calls-{sampler}-{count}", lambda: score("--sampler", sampler, "--steps", count))
+
+
+def report():
+    found = {}
+    for path in sorted(CACHE.glob(f"*.{digest(BINARY)}.json")):
+        found[path.name.split(".")[0]] = json.loads(path.read_text())
+    lines = ["# Texts, measured", "", "Made by `bench/text/run`; two cores, no accelerator. Parts that have not been run are absent.", ""]
+    if "reference" in found:
+        lines += ["## The reference", "", f"Ten steps from the same weights on the same batches: {found['reference']['said']}.", ""]
+    pairs = [(found.get(f"same-pmm-{s}"), found.get(f"same-torch-{s}")) for s in range(3)]
+    if all(a and b for a, b in pairs):
+        lines += [f"## The same network, {STEPS} steps in each, bits per character of held-out Shakespeare", "",
+                  "| seed | pmm | PyTorch | pmm, seconds with scoring | PyTorch, seconds of training |", "|---|---|---|---|---|"]
+        for seed, (a, b) in enumerate(pairs):
+            lines.append(f"| {seed} | {bits(a)} | {bits(b)} | {a['wall']:.0f} | {b['seconds']:.0f} |")
+        lines.append("")
+    if "text8-pmm" in found:
+        ours = found["text8-pmm"]
+        lines += ["## text8: 66M characters to learn, 4M held out", "", "| model | bits per character |", "|---|---|"]
+        lines += [f"| n-gram of order {order}, modified Kneser–Ney, first 20M characters | {value:.3f} |" for order, value in ours["ngram_bits"]]
+        lines.append(f"| pmm `text8-tiny` ({ours['cpu'] / 60:.0f} CPU minutes with its scoring): bound | {bits(ours)} |")
+        lines.append(f"| the same, NPC | {ours['npc_bits']:.3f} |")
+        if "text8-causal" in found:
+            lines.append(f"| autoregressive transformer of the same size, PyTorch, {found['text8-causal']['seconds'] / 60:.0f} minutes | {bits(found['text8-causal'])} |")
+        gaps, ngram = ours["gaps"], ours["gaps_ngram"]
+        lines += ["", "30 % of the characters of held-out passages hidden:", "", "| | recovered by the best guess | bits per hidden character |", "|---|---|---|",
+                  f"| pmm | {100 * gaps['recovered']:.1f} % | {gaps['bits']:.3f} |",
+                  f"| trigram model, exact | {100 * ngram['recovered']:.1f} % | {ngram['bits']:.3f} |", ""]
+    if any(f"schedule-{name}" in found for name in SCHEDULES):
+        lines += [f"## Schedules: {SCHEDULE_STEPS} steps each, text8", "", "| schedule | bound, bits per character | NPC |", "|---|---|---|"]
+        lines += [f"| {name} | {bits(found[f'schedule-{name}'])} | {found[f'schedule-{name}']['npc_bits']:.3f} |"
+                  for name in SCHEDULES if f"schedule-{name}" in found]
+        lines.append("")
+    if "calls-events" in found:
+        lines += ["## Quality against network calls: 32 texts of 256 characters", "",
+                  "Bits per character under a 5-gram judge (real text beside it), and distance of bigrams.", "",
+                  "| sampler | calls | judge | real | bigram distance | real |", "|---|---|---|---|---|---|"]
+        rows = [("events", 256, found["calls-events"])]
+        rows += [(s, c, found[f"calls-{s}-{c}"]) for s in SAMPLERS for c in CALLS if f"calls-{s}-{c}" in found]
+        for sampler, count, scores in rows:
+            judge, bigrams = scores["judge"], scores["bigrams"]
+            lines.append(f"| {sampler} | {count} | {judge['samples']:.3f} | {judge['real']:.3f} | {bigrams['samples']:.3f} | {bigrams['real']:.3f} |")
+        lines.append("")
+    (HERE / "RESULTS.md").write_text("\n".join(lines))
+
+
+def bits(result):
+    return f"{result['bits_per_character']:.3f} ± {result['standard_error']:.3f}"
+
+
+if __name__ == "__main__":
+    parts = {"reference": lambda: kept("reference", reference), "same": same, "text8": text8_tiny, "schedules": schedules,
+             "calls": calls, "report": report}
+    for part in sys.argv[1:] or list(parts):
+        parts[part]()
+    report()
