@@ -311,9 +311,8 @@ fn done(folder: &Path, state: &State, outcome: Outcome) {
     }
     if state.horizon > 0 {
         eprintln!(
-            "note: held-out data gained nothing after step {}, so a second run of {} steps was made",
-            state.horizon / 2,
-            state.horizon
+            "note: held-out data gained nothing more after {} steps, so a second, shorter run of {} was made",
+            state.begun, state.horizon
         );
     }
     if outcome == Outcome::Converged {

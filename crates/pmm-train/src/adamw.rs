@@ -3,6 +3,11 @@
 //! Burn's AdamW is ten sweeps over memory, clips each tensor by itself and keeps no average; one sweep over plain buffers
 //! is faster on a CPU and makes the state a plain file.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "iterators are not inlined into functions with vectors of their own"
+)]
+
 use multiversion::multiversion;
 use rayon::prelude::*;
 

@@ -78,6 +78,9 @@ impl FitConfig {
             6_000..30_000 => (0.1, 0.02),
             _ => (0.05, 0.01),
         };
+        if rows < 3_000 {
+            (config.batch, config.train.learning_rate) = (128, 1e-3);
+        }
         config.batch = (rows as usize).clamp(1, config.batch);
         let width = config.net.width;
         let weights = width * (inputs + outputs) + config.net.blocks * 2 * width * width;

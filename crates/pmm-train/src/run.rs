@@ -123,10 +123,12 @@ fn converged(state: &State, config: &TrainConfig) -> bool {
     state.horizon == 0 && waited / config.validate_every >= config.patience
 }
 
-/// The steps of a second attempt, where the first had its best in its first half.
+/// The steps of a second attempt, where the first had its best in its first half: twice as many, but not so many that both
+/// together take a quarter more than was planned.
 fn second(state: &State, config: &TrainConfig) -> Option<u64> {
     let best = state.best.as_ref()?.step;
-    (best > 0 && best < config.steps / 2).then_some(2 * best)
+    let left = (config.steps + config.steps / 4).saturating_sub(state.step);
+    (best > 0 && best < config.steps / 2).then_some((2 * best).min(left)).filter(|steps| *steps > 0)
 }
 
 struct Run<'a, T> {

@@ -1,6 +1,7 @@
 //! The two U-Nets against the numbers of the public ones: outputs, input gradients and the norm of every part's gradient.
 //!
 //! The fixtures lie outside the repository (`../shared/data/fixtures`); where they are absent the tests say so and pass.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -156,7 +156,10 @@ pub(super) mod tests {
         picture.save(path).unwrap();
     }
 
-    fn read(source: &ImageSource) -> Result<Vec<(Vec<u8>, Option<u32>)>, ImageDataError> {
+    /// Pixels and labels.
+    type Read = Vec<(Vec<u8>, Option<u32>)>;
+
+    fn read(source: &ImageSource) -> Result<Read, ImageDataError> {
         let mut all = vec![];
         source.read(&mut |pixels, label| {
             all.push((pixels.to_vec(), label));

@@ -201,7 +201,8 @@ fn without_prefix(wrapper: &mut PreTokenizerWrapper) -> bool {
             true
         }
         PreTokenizerWrapper::Sequence(steps) => {
-            steps.as_mut().iter_mut().fold(false, |found, step| without_prefix(step) || found)
+            // Every step is changed, not only the first that needs it.
+            steps.as_mut().iter_mut().filter_map(|step| without_prefix(step).then_some(())).count() > 0
         }
         _ => false,
     }

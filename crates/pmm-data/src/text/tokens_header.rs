@@ -42,8 +42,8 @@ impl Width {
     /// The least that holds all tokens.
     pub(super) fn of(classes: usize) -> Self {
         match classes {
-            ..=0x100 => Self::One,
-            ..=0x1_0000 => Self::Two,
+            0..=0x100 => Self::One,
+            0x101..=0x1_0000 => Self::Two,
             _ => Self::Four,
         }
     }

@@ -6,7 +6,7 @@ pub(crate) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-const TANH_RATE: f32 = 1.595_769_1; // 2 √(2/π)
+const TANH_RATE: f32 = 1.595_769_2; // 2 √(2/π)
 const TANH_CUBE: f32 = 0.044_715;
 
 /// GELU in its tanh form: x σ(2 √(2/π) (x + .044715 x³)).

@@ -1,5 +1,10 @@
 //! Attention of one text, head by head: the scores of a head stay in cache and are computed again on the way back.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "iterators are not inlined into functions with vectors of their own"
+)]
+
 use multiversion::multiversion;
 
 use super::activation::exp;

@@ -126,7 +126,7 @@ pub(crate) fn backward(
     let layers = Layers { mlp, weights };
     let chunks = slope.par_chunks(CHUNK * mlp.outputs()).zip(tapes.0).enumerate();
     // What every layer has seen and what has come back to it, chunk by chunk.
-    let seen: Vec<(Vec<Vec<f32>>, Vec<Vec<f32>>)> =
+    let seen: Vec<Seen> =
         chunks.map(|(chunk, (slope, tape))| backward_chunk(&layers, slope, masks, tape, chunk)).collect();
     let pieces: Vec<Piece<'_>> = pieces(mlp, gradient);
     pieces.into_par_iter().for_each(|piece| {
@@ -152,6 +152,9 @@ pub(crate) fn backward(
         }
     });
 }
+
+/// What layers have seen of a chunk, and the gradients by what they gave.
+type Seen = (Vec<Vec<f32>>, Vec<Vec<f32>>);
 
 /// A piece of the gradient: of a layer's matrix the rows of some inputs, or its bias.
 struct Piece<'a> {
@@ -186,13 +189,7 @@ fn pieces<'a>(mlp: &Mlp, mut gradient: &'a mut [f32]) -> Vec<Piece<'a>> {
 }
 
 /// What layers 1, 2, … have seen of a chunk, and the gradients by the outputs of layers 0, 1, … but the last.
-fn backward_chunk(
-    layers: &Layers<'_>,
-    slope: &[f32],
-    masks: &[Vec<f32>],
-    tape: Tape,
-    chunk: usize,
-) -> (Vec<Vec<f32>>, Vec<Vec<f32>>) {
+fn backward_chunk(layers: &Layers<'_>, slope: &[f32], masks: &[Vec<f32>], tape: Tape, chunk: usize) -> Seen {
     let mlp = layers.mlp;
     let (width, blocks) = (mlp.width(), mlp.blocks());
     let rows = slope.len() / mlp.outputs();

@@ -4,6 +4,11 @@
 //! index: within such functions the compiler does not inline iterators. The order of sums is fixed by lanes, so that results are
 //! the same on every processor.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "iterators are not inlined into functions with vectors of their own"
+)]
+
 use multiversion::multiversion;
 
 use super::activation::{gelu as gelu_of, gelu_slope, sigmoid};
