@@ -195,7 +195,7 @@ fn nothing_to_read() {
     refused("PK\x03\x04and so on", &["Excel", "hint: export the table as CSV"]);
     let place = Place::new();
     place.run_with("fit -", "").fails(1, &["standard input is empty"]);
-    place.run("fit .").fails(1, &["is a folder, not a table"]);
+    place.run("fit .").fails(1, &["has no text files", "hint:"]);
 }
 
 #[test]
