@@ -8,9 +8,9 @@ from torch.nn import functional as F
 
 
 class Block(nn.Module):
-    def __init__(self, width, heads, condition, causal):
+    def __init__(self, width, heads, condition, causal, rotary):
         super().__init__()
-        self.heads, self.causal = heads, causal
+        self.heads, self.causal, self.rotary = heads, causal, rotary
         self.modulation = nn.Linear(condition, 6 * width)
         self.qkv = nn.Linear(width, 3 * width)
         self.project = nn.Linear(width, width)
@@ -24,23 +24,33 @@ class Block(nn.Module):
         shift1, scale1, gate1, shift2, scale2, gate2 = self.modulation(c)[:, None].chunk(6, dim=-1)
         x = F.layer_norm(h, (width,)) * (1 + scale1) + shift1
         q, k, v = (part.view(rows, length, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
+        if self.rotary:
+            q, k = turn(q), turn(k)
         x = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         h = h + gate1 * self.project(x.transpose(1, 2).reshape(rows, length, width))
         x = F.layer_norm(h, (width,)) * (1 + scale2) + shift2
         return h + gate2 * self.down(F.gelu(self.up(x), approximate="tanh"))
 
 
+def turn(x):
+    """Rotary positions: pairs (i, i + half) of a head turned by position · 10000^(−i/half)."""
+    length, half = x.shape[-2], x.shape[-1] // 2
+    angles = torch.arange(length)[:, None] * 10_000 ** (-torch.arange(half) / half)
+    (a, b), c, s = x.split(half, dim=-1), angles.cos(), angles.sin()
+    return torch.cat([a * c - b * s, a * s + b * c], dim=-1)
+
+
 class Network(nn.Module):
     """Tokens (the mask is `classes`) and features of the clock in, logits at all positions out. With `causal`, an autoregressive
     model of the same size: the clock is told nothing."""
 
-    def __init__(self, classes, width, blocks, heads, length, condition, features=64, causal=False):
+    def __init__(self, classes, width, blocks, heads, length, condition, features=64, causal=False, rotary=True):
         super().__init__()
         self.token = nn.Embedding(classes + 1, width)
-        self.position = nn.Parameter(torch.randn(length, width) * 0.02)
+        self.position = None if rotary else nn.Parameter(torch.randn(length, width) * 0.02)
         self.time_in = nn.Linear(features, condition)
         self.time_out = nn.Linear(condition, condition)
-        self.blocks = nn.ModuleList(Block(width, heads, condition, causal) for _ in range(blocks))
+        self.blocks = nn.ModuleList(Block(width, heads, condition, causal, rotary) for _ in range(blocks))
         self.modulation = nn.Linear(condition, 2 * width)
         self.output = nn.Linear(width, classes)
         nn.init.normal_(self.token.weight, std=0.02)
@@ -49,7 +59,9 @@ class Network(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, tokens, clock):
-        h = self.token(tokens) + self.position[: tokens.shape[1]]
+        h = self.token(tokens)
+        if self.position is not None:
+            h = h + self.position[: tokens.shape[1]]
         c = F.silu(self.time_out(F.silu(self.time_in(clock))))
         for block in self.blocks:
             h = block(h, c)

@@ -13,7 +13,8 @@ folder = Path(sys.argv[1])
 given = json.loads((folder / "reference.json").read_text())
 config, net = given["config"], given["config"]["net"]
 torch.manual_seed(0)
-network = Network(given["classes"], net["width"], net["blocks"], net["heads"], net["length"], net["condition"])
+network = Network(given["classes"], net["width"], net["blocks"], net["heads"], net["length"], net["condition"],
+                  rotary=net["positions"] == "rotary")
 load(network, load_file(folder / "weights.safetensors"))
 train = config["train"]
 decayed = [p for p in network.parameters() if p.ndim > 1]

@@ -44,7 +44,8 @@ impl Default for TransformerConfig {
             heads: 4,
             length: 256,
             condition: 64,
-            positions: Positions::Learned,
+            // Learned positions take far longer to find out which tokens are neighbours.
+            positions: Positions::Rotary,
             time: true,
         }
     }

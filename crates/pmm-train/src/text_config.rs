@@ -53,7 +53,7 @@ impl Default for TextConfig {
             batch: 16,
             net: TransformerConfig::default(),
             train: TrainConfig {
-                learning_rate: 2e-3,
+                learning_rate: 1e-3,
                 beta_2: 0.98,
                 weight_decay: 0.03,
                 ema: 0.998,
