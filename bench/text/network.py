@@ -1,7 +1,5 @@
 """The text network of pmm in PyTorch, written from its description: the independent reference."""
 
-import math
-
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -89,7 +87,3 @@ def clock_features(level, features=64):
     rates = [0.1 * 300 ** (k / (half - 1)) for k in range(half)]
     waves = torch.stack([level * rate for rate in rates], dim=-1)
     return torch.cat([waves.sin(), waves.cos()], dim=-1)
-
-
-def level_of(masked_share):
-    return max(math.log(max(-math.log(masked_share), 1e-4)), -1e9) if masked_share > 0 else 4.0

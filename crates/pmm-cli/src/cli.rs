@@ -87,6 +87,13 @@ pub(crate) struct Drawing {
     pub(crate) top_p: Option<f64>,
 }
 
+impl Drawing {
+    /// Whether something is asked for that only texts have.
+    pub(crate) fn is_of_text(&self) -> bool {
+        self.sampler.is_some() || self.top_k.is_some() || self.top_p.is_some() || self.temperature != 1.0
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sampler {
     /// Exact: one token per call, each at its own time

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     }
     // Time was turned into steps when the fit began.
     if let (Some(minutes), false) = (args.minutes, args.resume) {
-        fit.config.train.steps = trial(&fit, minutes)?;
+        fit.config.train.steps = trial(&fit.task()?, minutes);
         fit.config.train.validate_every = (fit.config.train.steps / 30).max(10);
         fit.config.train.warmup = (fit.config.train.steps / 20).min(200);
         fit.identity = identity(source.digest()?, &fit.schema, &fit.config)?;
@@ -120,6 +120,8 @@ fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Settings)> {
         match key {
             "header" | "delimiter" => settings::set_reading(&mut options, key, value)?,
             "missing" => overrides.set(key, value)?,
+            // Said already, by coming here.
+            "kind" if value == "table" => {}
             _ if key.starts_with("columns.") => overrides.set(key, value)?,
             _ => rest.push((key.to_owned(), value.to_owned())),
         }
@@ -215,18 +217,17 @@ fn split(rows: usize, share: f64, streams: &Streams) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// How many steps fit into so many minutes, by a few of them.
-fn trial(fit: &Fit, minutes: f64) -> anyhow::Result<u64> {
-    let task = fit.task()?;
-    let weights = fit.net.initial(&Streams::new(fit.config.seed));
+pub(crate) fn trial(task: &impl Task, minutes: f64) -> u64 {
+    let weights = task.initial();
     let mut gradient = vec![0.0; weights.len()];
     let mut step = |n: u64| {
         task.gradient(&weights, task.batch(n), &mut gradient);
     };
-    (0..3).for_each(&mut step);
+    (0..2).for_each(&mut step);
     let start = Instant::now();
-    (3..13).for_each(&mut step);
-    let seconds = start.elapsed().as_secs_f64() / 10.0;
-    Ok(((minutes * 60.0 / seconds / 1.15) as u64).max(10))
+    (2..10).for_each(&mut step);
+    let seconds = start.elapsed().as_secs_f64() / 8.0;
+    ((minutes * 60.0 / seconds / 1.15) as u64).max(10)
 }
 
 /// Trains, from the start or from a checkpoint, and leaves a model; Ctrl-C does so early, and is no failure.

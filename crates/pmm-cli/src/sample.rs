@@ -15,6 +15,12 @@ pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
     if pmm_train::is_text_model(&args.model) {
         return text::sample::run(args);
     }
+    if args.drawing.is_of_text() {
+        bail!(Advice::new(
+            "--sampler, --temperature, --top-k and --top-p are for texts".into(),
+            "leave them out"
+        ));
+    }
     let n = args.n.unwrap_or(1000);
     let model = output::load(&args.model)?;
     let given = given(&model.schema, &args.given)?;

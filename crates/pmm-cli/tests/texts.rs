@@ -161,6 +161,9 @@ fn trace_draws_a_moving_picture() {
     let picture = String::from_utf8(place.read("book.pmm/trace.svg")).unwrap();
     assert_eq!(picture.matches("<animate ").count(), 32);
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    place.run("trace book.pmm --out t.png").fails(1, &["not named .svg"]);
+    place.run("trace book.pmm --columns x").fails(1, &["no columns"]);
+    place.run("sample book.pmm --no-snap").fails(1, &["--no-snap is for tables"]);
 }
 
 #[test]

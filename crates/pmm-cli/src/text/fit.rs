@@ -2,20 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::{Context, bail};
 use pmm::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::text::TextNet;
 use pmm_train::{
-    Facts, Log, State, Task, TensorFileError, TextConfig, TextTask, load_state, load_tensors,
-    load_text_settings, remove_leftovers, save_model_weights, save_state, save_text_settings, text_identity,
-    text_network, to_toml, train,
+    Facts, Log, State, TensorFileError, TextConfig, TextTask, load_state, load_tensors, load_text_settings,
+    remove_leftovers, save_model_weights, save_state, save_text_settings, text_identity, text_network,
+    to_toml, train,
 };
 
 use crate::cli::FitArgs;
-use crate::fit::{CHECKPOINT, check_folder, conclude, default_folder, interrupted};
+use crate::fit::{CHECKPOINT, check_folder, conclude, default_folder, interrupted, trial};
 use crate::keeper::Keeper;
 use crate::output::{self, Advice};
 use crate::{files, settings};
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         say(&fit, args);
     }
     if let (Some(minutes), false) = (args.minutes, args.resume) {
-        let steps = trial(&fit, minutes);
+        let steps = trial(&fit.task(), minutes);
         fit.config = settings::merge(&fit.config.clone().with_steps(steps), &given)?;
         fit.identity = text_identity(fit.tokens.source_digest(), &fit.tokenizer, &fit.config);
     }
@@ -140,20 +139,6 @@ impl Fit {
         let streams = Streams::new(self.config.seed);
         TextTask::new(self.net.clone(), self.tokens.clone(), self.config.valid, self.config.batch, streams)
     }
-}
-
-/// How many steps fit into so many minutes, by a few of them.
-fn trial(fit: &Fit, minutes: f64) -> u64 {
-    let task = fit.task();
-    let weights = fit.net.initial(&Streams::new(fit.config.seed));
-    let mut gradient = vec![0.0; weights.len()];
-    task.gradient(&weights, task.batch(0), &mut gradient);
-    let start = Instant::now();
-    (1..4).for_each(|step| {
-        task.gradient(&weights, task.batch(step), &mut gradient);
-    });
-    let seconds = start.elapsed().as_secs_f64() / 3.0;
-    ((minutes * 60.0 / seconds / 1.1) as u64).max(10)
 }
 
 fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {

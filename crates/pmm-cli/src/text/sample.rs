@@ -10,6 +10,9 @@ use crate::cli::SampleArgs;
 use crate::output::{self, Advice};
 
 pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
+    if args.no_snap {
+        bail!(Advice::new("--no-snap is for tables".into(), "leave it out"));
+    }
     let model = TextModel::load(&args.model)?;
     let plan = Plan::new(&args.drawing)?;
     let length = model.denoiser.net().length();

@@ -5,12 +5,14 @@ use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::bail;
 use pmm::{MASK, Prompt, Streams, Texts};
 use pmm_train::TextModel;
 
 use super::plan::Plan;
 use crate::cli::{Drawing, TraceArgs};
 use crate::files;
+use crate::output::Advice;
 
 /// Characters per line.
 const LINE: usize = 64;
@@ -19,6 +21,16 @@ const SECONDS: f64 = 8.0;
 const MASKED: &str = "·";
 
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<()> {
+    if !args.columns.is_empty() {
+        bail!(Advice::new("a text has no columns".into(), "leave out --columns"));
+    }
+    let path: PathBuf = args.out.clone().unwrap_or_else(|| args.model.join("trace.svg"));
+    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
+        bail!(Advice::new(
+            format!("{} is not named .svg: the picture of a text moves, which a PNG cannot", path.display()),
+            "--out FILE.svg"
+        ));
+    }
     let model = TextModel::load(&args.model)?;
     let drawing = Drawing { sampler: None, steps: None, temperature: 1.0, top_k: None, top_p: None };
     let plan = Plan::new(&drawing)?;
@@ -42,7 +54,6 @@ pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<()> {
         }
     };
     let tokens = plan.draw(&model.denoiser, prompt, &Streams::new(args.common.seed), &mut observe)?.tokens;
-    let path: PathBuf = args.out.clone().unwrap_or_else(|| args.model.join("trace.svg"));
     files::write(&path, picture(&model, &tokens, &revealed, calls).as_bytes())?;
     if !args.common.quiet {
         eprintln!("picture: {} (open it in a browser: it moves)", path.display());
@@ -56,7 +67,7 @@ fn sign(model: &TextModel, token: u32) -> String {
         return MASKED.into();
     }
     let text = String::from_utf8_lossy(&model.tokenizer.decode(&[token])).into_owned();
-    text.chars().map(|c| if c.is_control() { '␤' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() { '¶' } else { c }).collect()
 }
 
 /// Draws the passage over the one before, which took so many lines; returns how many this one takes.
