@@ -110,27 +110,8 @@ pub(super) fn fill(
         }
         from = end;
     }
-    Ok(rows.iter().map(|row| assemble(model, pieces, row)).collect())
-}
-
-/// Fixed pieces as they were given, gaps as they were drawn.
-fn assemble(model: &TextModel, pieces: &[Piece], mut tokens: &[u32]) -> Vec<u8> {
-    let mut text = Vec::new();
-    for piece in pieces {
-        let count = match piece {
-            Piece::Fixed(fixed) => {
-                text.extend_from_slice(fixed.as_bytes());
-                // Encoded once before, so it can be again.
-                model.tokenizer.encode(fixed.as_bytes()).map_or(0, |tokens| tokens.len())
-            }
-            Piece::Gap(count) => {
-                text.extend(model.tokenizer.decode(&tokens[..*count]));
-                *count
-            }
-        };
-        tokens = &tokens[count..];
-    }
-    text
+    // Tokens decode to exactly the text they were encoded from, so what is fixed comes out as it went in.
+    Ok(rows.iter().map(|row| model.tokenizer.decode(row)).collect())
 }
 
 #[cfg(test)]
