@@ -146,7 +146,7 @@ standard deviation. "Gradual" has all the columns of the table on gradual clocks
 
 
 def known():
-    return [r for c in cells(list(COLUMNS), METHODS, (0, 1, 2)) if (r := c.record())]
+    return [r for c in cells(list(COLUMNS), METHODS, (0, 1, 2)) if (r := c.newest())]
 
 
 def main():

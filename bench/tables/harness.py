@@ -83,6 +83,12 @@ class Cell:
     def record(self):
         return json.loads(self.path.read_text()) if self.path.exists() else None
 
+    def newest(self):
+        """The newest record of this cell, whatever it depended on."""
+        paths = self.path.parent.glob(f"{self.table}.{self.method}.{self.seed}.*.json")
+        newest = max(paths, key=lambda path: path.stat().st_mtime, default=None)
+        return newest and json.loads(newest.read_text())
+
     def keep(self, values):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         record = asdict(self) | {"date": date.today().isoformat()} | values

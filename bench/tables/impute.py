@@ -143,7 +143,7 @@ the column's mean or commonest category before scoring.
 
 
 def known():
-    return [r for c in cells(TABLES, METHODS, (0, 1, 2)) if (r := c.record())]
+    return [r for c in cells(TABLES, METHODS, (0, 1, 2)) if (r := c.newest())]
 
 
 def main():

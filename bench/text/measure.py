@@ -1,16 +1,20 @@
 """Measures pmm on texts beside a PyTorch reference and n-gram models. `measure.py PART…`: parts are reference, same, text8,
-schedules, calls, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md."""
+schedules, calls, memory, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
+and the pictures from the newest of each."""
 
 import datetime
 import hashlib
 import json
 import lzma
+import math
 import os
 import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import plots
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -29,14 +33,15 @@ def digest(path):
 
 def kept(name, make):
     """The result of this name for this binary, made if need be, with its cost."""
-    path = CACHE / f"{name}.{digest(BINARY)}.json"
+    binary = digest(BINARY)
+    path = CACHE / f"{name}.{binary}.json"
     if not path.exists():
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         result = make()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         result["wall"] = time.perf_counter() - begin
         result["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        result["date"] = datetime.date.today().isoformat()
+        result["date"], result["binary"] = datetime.date.today().isoformat(), binary
         CACHE.mkdir(exist_ok=True)
         path.write_text(json.dumps(result))
         print(f"{name}: done, {result['wall']:.0f} s", flush=True)
@@ -75,8 +80,14 @@ def text8():
 
 
 def fit_and_eval(model, text, held_out, *settings):
+    """The scores of a fit, with its CPU seconds and its curve (step, bits per character held out)."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     pmm("fit", text, "--out", model, "--force", "--quiet", *settings)
-    return json.loads(pmm("eval", model, held_out, "--json", "--quiet"))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    rows = [line.split(",") for line in (model / "log.csv").read_text().splitlines()[1:]]
+    extra = {"fit_cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+             "curve": [(int(row[0]), float(row[3]) / math.log(2)) for row in rows]}
+    return json.loads(pmm("eval", model, held_out, "--json", "--quiet")) | extra
 
 
 def reference():
@@ -107,7 +118,7 @@ def text8_tiny():
     model = WORK / "text8.pmm"
     share = 4 / 70
     kept("text8-pmm", lambda: fit_and_eval(model, text, held_out, "--preset", "text8-tiny", "--valid", share))
-    kept("text8-causal", lambda: torch(text, "--valid", share, "--causal", "--minutes", 30))
+    kept("text8-causal", lambda: torch(text, "--valid", share, "--causal", "--cpu-minutes", 60))
 
 
 def schedules():
@@ -132,28 +143,52 @@ def calls():
             kept(f"calls-{sampler}-{count}", lambda: score("--sampler", sampler, "--steps", count))
 
 
+def memory():
+    """Peak memory of a fit on a gigabyte beside one on a megabyte, the network the same."""
+    small, _ = shakespeare()
+    large = WORK / "gigabyte.txt"
+    piece = small.read_bytes()
+    with large.open("wb") as out:
+        for _ in range(2**30 // len(piece) + 1):
+            out.write(piece)
+
+    def peak(text):
+        cost = WORK / "cost.json"
+        command = [BINARY, "fit", text, "--out", WORK / "memory.pmm", "--force", "--quiet", "--steps", 20]
+        watched = [sys.executable, HERE.parent / "tables/cost.py", cost, 3600, *command]
+        subprocess.run(list(map(str, watched)), check=True)
+        return json.loads(cost.read_text())["megabytes"]
+
+    kept("memory", lambda: {"bytes": large.stat().st_size, "small": peak(small), "large": peak(large)})
+    large.unlink()
+
+
 def report():
     found = {}
-    for path in sorted(CACHE.glob(f"*.{digest(BINARY)}.json")):
+    for path in sorted(CACHE.glob("*.json"), key=lambda path: path.stat().st_mtime):
         found[path.name.split(".")[0]] = json.loads(path.read_text())
-    lines = ["# Texts, measured", "", "Made by `bench/text/run`; two cores, no accelerator. Parts that have not been run are absent.", ""]
+    lines = ["# Texts, measured", "", "Made by `bench/text/run`; two cores, no accelerator. Budgets are in CPU minutes of both cores together, since the machine",
+             "had other work beside. Parts that have not been run are absent.", ""]
     if "reference" in found:
         lines += ["## The reference", "", f"Ten steps from the same weights on the same batches: {found['reference']['said']}.", ""]
     pairs = [(found.get(f"same-pmm-{s}"), found.get(f"same-torch-{s}")) for s in range(3)]
     if all(a and b for a, b in pairs):
         lines += [f"## The same network, {STEPS} steps in each, bits per character of held-out Shakespeare", "",
-                  "| seed | pmm | PyTorch | pmm, seconds with scoring | PyTorch, seconds of training |", "|---|---|---|---|---|"]
+                  "| seed | pmm | PyTorch | pmm, CPU seconds of training | PyTorch |", "|---|---|---|---|---|"]
         for seed, (a, b) in enumerate(pairs):
-            lines.append(f"| {seed} | {bits(a)} | {bits(b)} | {a['wall']:.0f} | {b['seconds']:.0f} |")
+            lines.append(f"| {seed} | {bits(a)} | {bits(b)} | {a['fit_cpu']:.0f} | {b['cpu_seconds']:.0f} |")
         lines.append("")
     if "text8-pmm" in found:
         ours = found["text8-pmm"]
         lines += ["## text8: 66M characters to learn, 4M held out", "", "| model | bits per character |", "|---|---|"]
         lines += [f"| n-gram of order {order}, modified Kneser–Ney, first 20M characters | {value:.3f} |" for order, value in ours["ngram_bits"]]
-        lines.append(f"| pmm `text8-tiny` ({ours['cpu'] / 60:.0f} CPU minutes with its scoring): bound | {bits(ours)} |")
+        lines.append(f"| pmm `text8-tiny`, {ours['fit_cpu'] / 60:.0f} CPU minutes: bound | {bits(ours)} |")
         lines.append(f"| the same, NPC | {ours['npc_bits']:.3f} |")
         if "text8-causal" in found:
-            lines.append(f"| autoregressive transformer of the same size, PyTorch, {found['text8-causal']['seconds'] / 60:.0f} minutes | {bits(found['text8-causal'])} |")
+            causal = found["text8-causal"]
+            lines.append(f"| autoregressive transformer of the same size, PyTorch, {causal['cpu_seconds'] / 60:.0f} CPU minutes | {bits(causal)} |")
+            plots.curve(ours, causal, HERE / "curve.svg")
+            lines += ["", "![Bits per character while training](curve.svg)"]
         gaps, ngram = ours["gaps"], ours["gaps_ngram"]
         lines += ["", "30 % of the characters of held-out passages hidden:", "", "| | recovered by the best guess | bits per hidden character |", "|---|---|---|",
                   f"| pmm | {100 * gaps['recovered']:.1f} % | {gaps['bits']:.3f} |",
@@ -172,7 +207,11 @@ def report():
         for sampler, count, scores in rows:
             judge, bigrams = scores["judge"], scores["bigrams"]
             lines.append(f"| {sampler} | {count} | {judge['samples']:.3f} | {judge['real']:.3f} | {bigrams['samples']:.3f} | {bigrams['real']:.3f} |")
-        lines.append("")
+        plots.calls(rows, HERE / "calls.svg")
+        lines += ["", "![Quality against network calls](calls.svg)", ""]
+    if "memory" in found:
+        m = found["memory"]
+        lines += ["## Memory", "", f"Peak of a fit on {m['bytes'] / 2**30:.2f} GiB of text: {m['large']:.0f} MB; on 1 MB of text, same network: {m['small']:.0f} MB.", ""]
     (HERE / "RESULTS.md").write_text("\n".join(lines))
 
 
@@ -182,7 +221,7 @@ def bits(result):
 
 if __name__ == "__main__":
     parts = {"reference": lambda: kept("reference", reference), "same": same, "text8": text8_tiny, "schedules": schedules,
-             "calls": calls, "report": report}
+             "calls": calls, "memory": memory, "report": report}
     for part in sys.argv[1:] or list(parts):
         parts[part]()
     report()

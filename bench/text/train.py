@@ -1,7 +1,7 @@
 """Trains the reference network on a text, masked (as pmm does, log-linear clock) or causal (autoregressive), for so many steps or
-minutes, and prints its bits per character on held-out text as JSON.
+CPU minutes, and prints its bits per character on held-out text as JSON.
 
-    train.py TEXT --valid SHARE [--causal] [--steps N | --minutes M] [--threads 2] [--seed 0]
+    train.py TEXT --valid SHARE [--causal] [--steps N | --cpu-minutes M] [--threads 2] [--seed 0]
 
 The optimiser, its schedule, the average of the weights and the batch are pmm's; the masks and the windows are its own.
 """
@@ -21,7 +21,7 @@ ask.add_argument("text")
 ask.add_argument("--valid", type=float, default=0.05)
 ask.add_argument("--causal", action="store_true")
 ask.add_argument("--steps", type=int)
-ask.add_argument("--minutes", type=float)
+ask.add_argument("--cpu-minutes", type=float)
 ask.add_argument("--threads", type=int, default=2)
 ask.add_argument("--seed", type=int, default=0)
 ask.add_argument("--width", type=int, default=192)
@@ -95,14 +95,18 @@ def step(number, steps, warmup):
 
 steps = args.steps
 if steps is None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for number in range(5):
         step(number, 10**9, 10**9)
-    steps = int(args.minutes * 60 / ((time.perf_counter() - begin) / 5))
-begin = time.perf_counter()
+    steps = int(args.cpu_minutes * 60 / ((time.process_time() - begin) / 5))
+begin, cpu = time.perf_counter(), time.process_time()
+curve, recent = [], []
 for number in range(steps):
-    step(number, steps, max(1, min(200, steps // 20)))
-seconds = time.perf_counter() - begin
+    recent.append(step(number, steps, max(1, min(200, steps // 20))))
+    if len(recent) == max(1, steps // 30):
+        curve.append((number + 1, float(np.mean(recent)) / math.log(2)))
+        recent = []
+seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
 network.load_state_dict(average, strict=False)
 with torch.no_grad():
     starts = np.arange(args.bound_texts) * (len(test) - length) // args.bound_texts
@@ -116,7 +120,8 @@ with torch.no_grad():
             rows.append(torch.stack(draws).mean(0))
     bits = torch.cat(rows) / math.log(2)
 print(json.dumps({
-    "kind": "causal" if args.causal else "masked", "steps": steps, "seconds": seconds,
+    "kind": "causal" if args.causal else "masked", "steps": steps, "seconds": seconds, "cpu_seconds": cpu,
+    "curve": curve,
     "bits_per_character": bits.mean().item(), "standard_error": (bits.std() / len(bits) ** 0.5).item(),
     "weights": sum(p.numel() for p in network.parameters()),
 }))

@@ -119,7 +119,9 @@ impl Answer<'_> {
                 Estimate::Mean((0..rows.len()).map(estimate).collect())
             }
             (Head::Marginal, Scale::Score) => Estimate::Mixture(normals(&laws)),
-            (Head::Marginal, Scale::Ratio(unit)) => Estimate::Mixture(self.atoms(&laws, unit)),
+            (Head::Marginal, Scale::Ratio(unit)) => {
+                Estimate::Mixture(self.atoms(&laws, unit, states.clock(value.block)))
+            }
         };
     }
 
@@ -133,8 +135,8 @@ impl Answer<'_> {
         net.anchor(self.index, f64::from(means[row]), clock[row])
     }
 
-    /// The law of a value as points at even ranks of its column, in the block's unit.
-    fn atoms(&self, laws: &[Law], unit: f64) -> Mixture {
+    /// The law of a value as points at even ranks of its column, in the block's unit. What is known has no law.
+    fn atoms(&self, laws: &[Law], unit: f64, clock: &[f64]) -> Mixture {
         let column = &self.denoiser.net.schema.columns[self.place.column];
         let Coding::Numbers(numbers) = &column.coding else { return Mixture::default() };
         let knots = numbers.grid.len();
@@ -144,13 +146,14 @@ impl Answer<'_> {
             (0..ATOMS).map(|k| numbers.grid.values()[(2 * k + 1) * knots / (2 * ATOMS)]).collect()
         };
         let scores: Vec<f64> = points.iter().map(|&value| numbers.grid.score(value, 0.5)).collect();
-        let mut mixture = Mixture { components: points.len(), ..Mixture::default() };
-        for law in laws {
-            mixture.mean.extend(points.iter().map(|value| (value / unit) as f32));
-            mixture.sd.extend(points.iter().map(|_| 0.0));
-            mixture.weight.extend(law.shares(&scores).into_iter().map(|share| share as f32));
-        }
-        mixture
+        let atoms = points.len();
+        let mut weight = vec![1.0; laws.len() * atoms];
+        let unknown = weight.par_chunks_mut(atoms).zip(laws).zip(clock).filter(|(_, clock)| clock.is_finite());
+        unknown.for_each(|((weight, law), _)| {
+            weight.iter_mut().zip(law.shares(&scores)).for_each(|(weight, share)| *weight = share as f32);
+        });
+        let mean = points.iter().map(|value| (value / unit) as f32).collect::<Vec<_>>().repeat(laws.len());
+        Mixture { components: atoms, sd: vec![0.0; mean.len()], weight, mean }
     }
 }
 
