@@ -11,8 +11,8 @@ use pmm_data::{Overrides, ReadNotes, ReadOptions, Schema, Source, Table};
 use pmm_net::table::TableNet;
 use pmm_train::{
     BatchConfig, Facts, FitConfig, Log, Outcome, State, TableTask, Task, TensorFileError, TrainError,
-    identity, load_settings, load_state, load_tensors, network, remove_leftovers, save_model_weights,
-    save_settings, save_state, train,
+    identity, load_settings, load_state, load_tensors, network, note_trims, remove_leftovers,
+    save_model_weights, save_settings, save_state, train,
 };
 
 use crate::cli::FitArgs;
@@ -251,7 +251,9 @@ pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> 
     let outcome = train(&task, &fit.config.train, &mut state, &mut keeper, interrupted());
     let mut facts = keeper.finish(&state)?;
     facts.insert("rows".into(), fit.table.rows.to_string());
-    save_model_weights(&fit.folder, fit.net.parts(), &task.calibrated(state.best_weights()), &facts)?;
+    let weights = task.calibrated(state.best_weights());
+    note_trims(&mut facts, &task.trims(&weights));
+    save_model_weights(&fit.folder, fit.net.parts(), &weights, &facts)?;
     let card = card::text(&fit.schema, &fit.config, &facts, fit.net.parts().len());
     files::write(&fit.folder.join("README.md"), card.as_bytes())?;
     conclude(&fit.folder, &state, outcome, quiet)

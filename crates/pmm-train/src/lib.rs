@@ -27,7 +27,8 @@ pub use fit_config::FitConfig;
 pub use judge::load_gpt2;
 pub use log::Log;
 pub use model::{
-    Model, ModelError, identity, load_settings, network, save_model_weights, save_settings, to_toml,
+    Model, ModelError, identity, load_settings, network, note_trims, save_model_weights, save_settings,
+    to_toml,
 };
 pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
 pub use state::{Best, State};

@@ -68,6 +68,8 @@ pub enum ModelError {
 pub(crate) const CONFIG: &str = "config.toml";
 const SCHEMA: &str = "schema.json";
 const WEIGHTS: &str = "weights.safetensors";
+/// The fact beside a table's weights that says what is not drawn.
+const TRIMS: &str = "trims";
 
 /// A model: data's schema, settings and the network with its weights.
 #[derive(Debug)]
@@ -153,6 +155,12 @@ pub fn save_model_weights(
     Ok(save_tensors(&folder.join(WEIGHTS), &tensors, facts)?)
 }
 
+/// Adds to the facts how far below its share a code counts as impossible, column by column.
+pub fn note_trims(facts: &mut Facts, trims: &[f64]) {
+    let trims: Vec<String> = trims.iter().map(f64::to_string).collect();
+    facts.insert(TRIMS.into(), trims.join(" "));
+}
+
 /// Settings and schema of a folder.
 pub fn load_settings(folder: &Path) -> Result<(FitConfig, Schema), ModelError> {
     let config: FitConfig = toml::from_str(&read(folder, CONFIG)?)
@@ -172,8 +180,18 @@ impl Model {
         let schema = Arc::new(schema);
         let net = network(&schema, &config)?;
         let (weights, facts) = gather(folder, net.parts(), |data| identity(data, &schema, &config))?;
-        Ok(Self { config, schema, denoiser: TableDenoiser::new(Arc::new(net), weights), facts })
+        let trims = numbers(facts.get(TRIMS)).ok_or_else(|| {
+            let why = format!("{TRIMS} are not numbers");
+            TensorFileError::Damaged { path: folder.join(WEIGHTS), why }
+        })?;
+        let denoiser = TableDenoiser::new(Arc::new(net), weights).trimmed(&trims);
+        Ok(Self { config, schema, denoiser, facts })
     }
+}
+
+/// A fact that is a list of numbers; none if it is absent.
+fn numbers(fact: Option<&String>) -> Option<Vec<f64>> {
+    fact.map_or(Some(Vec::new()), |fact| fact.split(' ').map(|number| number.parse().ok()).collect())
 }
 
 /// The flat buffer of a network from the folder's weights, and the facts beside them, if they are those that `identity` (of a

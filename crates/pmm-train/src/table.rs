@@ -89,6 +89,11 @@ impl TableTask {
         self.net.calibrated(weights, &self.validation, self.config.target)
     }
 
+    /// How far below its share a code's probability must be to count as none in drawing, by the held-out rows.
+    pub fn trims(&self, weights: &[f32]) -> Vec<f64> {
+        self.net.trims(weights, &self.validation)
+    }
+
     /// Which columns of a row are known: their number uniform, or all but the target.
     fn known(&self, rng: &mut Stream) -> Vec<bool> {
         let columns = self.net.coordinates().columns.len();

@@ -10,6 +10,7 @@ use super::coordinates::{ClockKind, ColumnPlace, Scale};
 use super::features::View;
 use super::head::Law;
 use super::net::TableNet;
+use super::trim::trim;
 
 /// A network with its weights: what samplers ask.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct TableDenoiser {
     weights: Arc<[f32]>,
     /// Never say "missing": for imputation, where a value is wanted.
     complete: bool,
+    /// For every column, the codes' shares and how far below them a probability counts as none in drawing.
+    trims: Arc<[(f64, Vec<f64>)]>,
 }
 
 /// Values that stand for a column's law where a pair wants points.
@@ -26,7 +29,14 @@ const ATOMS: usize = 128;
 impl TableDenoiser {
     /// A network with weights of its own.
     pub fn new(net: Arc<TableNet>, weights: impl Into<Arc<[f32]>>) -> Self {
-        Self { net, weights: weights.into(), complete: false }
+        Self { net, weights: weights.into(), complete: false, trims: Arc::new([]) }
+    }
+
+    /// Drawing no code that is less probable than this part of its share, column by column. Laws that are asked for stay whole.
+    pub fn trimmed(mut self, trims: &[f64]) -> Self {
+        let columns = trims.iter().enumerate();
+        self.trims = columns.map(|(column, &limit)| (limit, self.net.shares_of(column))).collect();
+        self
     }
 
     /// With probability 0 for "missing", which gives every cell a value.
@@ -97,6 +107,11 @@ impl Answer<'_> {
         let law = |row: usize| {
             let (mean, clock) = self.anchor(row, value_clock);
             let mut law = net.heads()[self.index].law(rows[row], mean, clock);
+            if let Some((limit, shares)) = self.denoiser.trims.get(self.index)
+                && *limit > 0.0
+            {
+                trim(&mut law.codes, shares, *limit);
+            }
             self.denoiser.settle(self.place, &mut law);
             law
         };
@@ -148,7 +163,8 @@ impl Answer<'_> {
         let scores: Vec<f64> = points.iter().map(|&value| numbers.grid.score(value, 0.5)).collect();
         let atoms = points.len();
         let mut weight = vec![1.0; laws.len() * atoms];
-        let unknown = weight.par_chunks_mut(atoms).zip(laws).zip(clock).filter(|(_, clock)| clock.is_finite());
+        let unknown =
+            weight.par_chunks_mut(atoms).zip(laws).zip(clock).filter(|(_, clock)| clock.is_finite());
         unknown.for_each(|((weight, law), _)| {
             weight.iter_mut().zip(law.shares(&scores)).for_each(|(weight, share)| *weight = share as f32);
         });

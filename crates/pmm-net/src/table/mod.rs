@@ -9,6 +9,7 @@ mod generate;
 mod head;
 mod likelihood;
 mod net;
+mod trim;
 
 pub use batch::Batch;
 pub use coordinates::{Cell, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};

@@ -1,0 +1,116 @@
+//! Trimming: what the network finds all but impossible is not drawn.
+//!
+//! A softmax never says 0. Where one column follows from another, every wrong code keeps a little probability, and among many
+//! columns a few rows in a hundred come out with a combination that cannot be. A code is far off if its probability is less
+//! than a small share of how often it occurs: a rare code is not far off merely because it is rare.
+
+use super::batch::Batch;
+use super::head::log_shares;
+use super::net::TableNet;
+
+/// Ratios of probability to share below which a code may be taken for impossible.
+const THRESHOLDS: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
+
+impl TableNet {
+    /// For every column, the ratio of probability to share below which a code is not drawn; 0 draws all.
+    ///
+    /// Trimming takes away the probability p below the threshold, of which held-out rows say that a part q is true: it is false
+    /// by q afterwards, and was by p − q before. The threshold with the largest p − 2q is taken, if that is above 0.
+    pub fn trims(&self, weights: &[f32], batches: &[Batch]) -> Vec<f64> {
+        let columns = self.heads().len();
+        let mut gains = vec![[0.0; THRESHOLDS.len()]; columns];
+        let shares: Vec<Vec<f64>> = (0..columns).map(|column| self.shares_of(column)).collect();
+        for batch in batches {
+            let outputs = self.outputs_of(weights, batch.features.clone());
+            let rows = batch.targets.chunks(columns).zip(outputs.chunks(self.outputs()));
+            for (column, (target, outputs)) in rows.flat_map(|(targets, outputs)| {
+                targets.iter().map(move |target| (target, outputs)).enumerate()
+            }) {
+                let (true, Some(token)) = (target.weight > 0.0, target.token) else { continue };
+                let codes = self.heads()[column].law(outputs, target.mean, target.clock).codes;
+                for (code, (p, share)) in codes.iter().zip(&shares[column]).enumerate() {
+                    let found = if code == token as usize { 2.0 } else { 0.0 };
+                    let far =
+                        THRESHOLDS.iter().zip(&mut gains[column]).filter(|(limit, _)| *p < *limit * share);
+                    far.for_each(|(_, gain)| *gain += p - found);
+                }
+            }
+        }
+        let best = |gains: &[f64; THRESHOLDS.len()]| {
+            let most = (0..THRESHOLDS.len()).max_by(|a, b| gains[*a].total_cmp(&gains[*b])).unwrap_or(0);
+            if gains[most] > 0.0 { THRESHOLDS[most] } else { 0.0 }
+        };
+        gains.iter().map(best).collect()
+    }
+
+    /// How often each code of a column occurs.
+    pub(super) fn shares_of(&self, column: usize) -> Vec<f64> {
+        let tokens = self.coordinates.columns[column].tokens.as_ref();
+        let logs = tokens.map_or(Vec::new(), |tokens| log_shares(&tokens.counts, tokens.codes));
+        logs.into_iter().map(|log| f64::from(log).exp()).collect()
+    }
+}
+
+/// Takes away the codes whose probability is below `limit` times their share. Some code is as probable as its share, so that
+/// one stays.
+pub(super) fn trim(codes: &mut [f64], shares: &[f64], limit: f64) {
+    codes.iter_mut().zip(shares).filter(|(p, share)| **p < limit * **share).for_each(|(p, _)| *p = 0.0);
+    let sum: f64 = codes.iter().sum();
+    codes.iter_mut().for_each(|p| *p /= sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use burn::tensor::Device;
+    use pmm::{Head, Streams};
+    use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
+
+    use super::*;
+    use crate::TrunkConfig;
+    use crate::table::{Cell, ClockKind, Plan, TableDenoiser};
+
+    /// A rare code that is as probable as it is frequent stays; a frequent one that is all but excluded goes.
+    #[test]
+    fn trims_by_the_ratio_to_the_share() {
+        let mut codes = [0.004, 0.006, 0.99];
+        trim(&mut codes, &[0.004, 0.6, 0.396], 0.05);
+        assert!((codes[0] - 0.004 / 0.994).abs() < 1e-12 && codes[1] == 0.0, "{codes:?}");
+        assert!((codes.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+
+    /// A network that says 1 % of a code that half the rows have: if held-out rows never have it, it is trimmed and never drawn; if
+    /// they do have it, it stays.
+    #[test]
+    fn held_out_rows_decide() {
+        let text = "a,b\n".to_owned() + &"p,x\nq,y\n".repeat(100);
+        let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
+        let schema = Arc::new(Schema::infer(&source, &Overrides::default()).unwrap());
+        let (table, _) = Table::read(&source, &schema, 1 << 20, &Streams::new(0)).unwrap();
+        let config = TrunkConfig { width: 8, ..TrunkConfig::default() };
+        let net = TableNet::new(schema, ClockKind::Reveal, Head::Marginal, &config, Device::flex()).unwrap();
+        let mut weights = net.initial(&Streams::new(0));
+        let last = net.parts().iter().len();
+        weights[net.parts().get(last - 2).range.clone()].fill(0.0);
+        // The logits of `a`: 99 % and 1 %, whatever is known.
+        let biases = net.parts().get(last - 1).range.start;
+        let first = net.cell(&table, 0, 0).token.unwrap() as usize;
+        weights[biases + first] = 0.99f32.ln();
+        weights[biases + 1 - first] = 0.01f32.ln();
+        let batch = |rows: &[u32]| net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), 0).unwrap();
+        let only_p: Vec<u32> = (0..100).map(|i| 2 * i).collect();
+        let all: Vec<u32> = (0..200).collect();
+        assert_eq!(net.trims(&weights, &[batch(&all)]), [0.0, 0.0]);
+        let trims = net.trims(&weights, &[batch(&only_p)]);
+        assert_eq!(trims, [0.05, 0.0]);
+        let net = Arc::new(net);
+        let draw = |trims: &[f64]| {
+            let denoiser = TableDenoiser::new(net.clone(), weights.clone()).trimmed(trims);
+            let cells = vec![Cell::default(); 2 * 2000];
+            let drawn = denoiser.fill(&cells, 0, Plan::default(), &Streams::new(1), |_| ()).unwrap();
+            drawn.chunks(2).filter(|row| row[0].0 as usize != first).count()
+        };
+        assert_eq!((draw(&trims), draw(&[0.0, 0.0]) > 0), (0, true));
+    }
+}
