@@ -91,16 +91,16 @@ class Code:
 
 
 def fill(name, train, test, kinds, draws, seed):
-    """Completed copies of the test rows, and the seconds to learn and to fill."""
+    """Completed copies of the test rows, and the CPU seconds to learn and to fill."""
     make, hot, draws_posterior = FILLERS[name]
     code = Code(train, kinds, hot)
-    begin = time.perf_counter()
+    begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         imputer = make(seed).fit(code.encode(train))
-    learnt = time.perf_counter()
+    learnt = time.process_time()
     copies = [code.decode(imputer.transform(code.encode(test)), test) for _ in range(draws if draws_posterior else 1)]
-    return copies, learnt - begin, time.perf_counter() - learnt
+    return copies, learnt - begin, time.process_time() - learnt
 
 
 def means(frame, train, kinds):

@@ -86,14 +86,14 @@ def score(copies, full, gone, train, kinds):
 
 
 def fill(cell, train, test, kinds):
-    """Completed copies of the test rows, with the seconds to learn and to fill."""
+    """Completed copies of the test rows, with the CPU seconds to learn and to fill."""
     if cell.method != "pmm":
         return fillers.fill(cell.method, train, test, kinds, DRAWS, cell.seed)
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.pmm"
         fit = pmm.fit(train, model, cell.seed)
         copies, filled = pmm.impute(model, test, DRAWS, cell.seed, train, kinds)
-    return copies, fit.seconds, filled.seconds
+    return copies, fit.cpu, filled.cpu
 
 
 def work(cell):
@@ -129,7 +129,7 @@ def lines(records):
 
 
 def report(records):
-    head = "table|method|seeds|error (RMSE / sd)|right categories|90 % covers|learn, s|fill, s|left empty".split("|")
+    head = "table|method|seeds|error (RMSE / sd)|right categories|90 % covers|learn, CPU s|fill, CPU s|left empty".split("|")
     return f"""## Filling gaps
 
 {SHARE:.0%} of the cells removed, from training and held-out rows alike: each cell at random, or a run of neighbouring columns of a

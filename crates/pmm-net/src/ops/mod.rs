@@ -2,7 +2,10 @@
 
 mod activation;
 mod attention;
+pub(crate) mod conv;
 pub(crate) mod decoder;
+mod flex;
+pub(crate) mod group_norm;
 mod matmul;
 pub(crate) mod mlp;
 mod rows;

@@ -205,6 +205,82 @@ pub(super) fn gated_back(d_h: &[f32], y: &[f32], gate: &[f32], d_gate: &mut [f32
     d_y
 }
 
+/// y = f(factor · x + offset), with f SiLU or nothing.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn affine(y: &mut [f32], x: &[f32], factor: f32, offset: f32, silu: bool) {
+    let n = y.len();
+    let x = &x[..n];
+    if silu {
+        for i in 0..n {
+            let before = factor * x[i] + offset;
+            y[i] = before * sigmoid(before);
+        }
+    } else {
+        for i in 0..n {
+            y[i] = factor * x[i] + offset;
+        }
+    }
+}
+
+/// The gradient by what f saw, from that by what [`affine`] gave; returns its sum, and the sum of its products with x.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn affine_back(
+    before: &mut [f32],
+    d: &[f32],
+    x: &[f32],
+    factor: f32,
+    offset: f32,
+    silu: bool,
+) -> (f32, f32) {
+    let n = before.len();
+    let (d, x) = (&d[..n], &x[..n]);
+    if silu {
+        for i in 0..n {
+            let z = factor * x[i] + offset;
+            let s = sigmoid(z);
+            before[i] = d[i] * (s + z * s * (1.0 - s));
+        }
+    } else {
+        before.copy_from_slice(d);
+    }
+    (sum(before), sum_of_products(before, x))
+}
+
+/// Mean and variance.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn moments(x: &[f32]) -> (f32, f32) {
+    let n = x.len() as f32;
+    let mean = sum(x) / n;
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let mut lanes = [0f32; LANES];
+    for c in 0..chunks.len() {
+        let chunk = &chunks[c];
+        for l in 0..LANES {
+            lanes[l] += (chunk[l] - mean) * (chunk[l] - mean);
+        }
+    }
+    for i in 0..rest.len() {
+        lanes[i] += (rest[i] - mean) * (rest[i] - mean);
+    }
+    (mean, total(&lanes, &[]) / n)
+}
+
+/// The sum.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn sum_of(x: &[f32]) -> f32 {
+    sum(x)
+}
+
+/// d ← a · d + b · x + c.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn linear_mix(d: &mut [f32], x: &[f32], a: f32, b: f32, c: f32) {
+    let n = d.len();
+    let x = &x[..n];
+    for i in 0..n {
+        d[i] = a * d[i] + b * x[i] + c;
+    }
+}
+
 #[inline(always)]
 fn sum(values: &[f32]) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();

@@ -59,7 +59,7 @@ impl Block {
         embedding: &Tensor<2>,
         mask: Option<Mask<'_>>,
     ) -> Tensor<4> {
-        let h = activation::silu(self.norm0.forward(parts, x.clone()));
+        let h = self.norm0.silu(parts, x.clone(), None);
         let h = self.conv0.forward(parts, resample(h, self.resample));
         let mut h = self.condition(parts, h, embedding);
         if let Some(mask) = mask {
@@ -80,12 +80,13 @@ impl Block {
     fn condition(&self, parts: &[Tensor<2>], h: Tensor<4>, embedding: &Tensor<2>) -> Tensor<4> {
         let [rows, channels, ..] = h.dims();
         let told = self.affine.forward(parts, embedding.clone());
-        let vector =
-            |k: usize| told.clone().narrow(1, k * channels, channels).reshape([rows, channels, 1, 1]);
-        activation::silu(match self.kind {
-            UnetKind::Adm => self.norm1.forward(parts, h) * (vector(0) + 1.0) + vector(1),
-            UnetKind::Ddpmpp => self.norm1.forward(parts, h + vector(0)),
-        })
+        match self.kind {
+            UnetKind::Adm => {
+                let part = |k: usize| told.clone().narrow(1, k * channels, channels);
+                self.norm1.silu(parts, h, Some((part(0), part(1))))
+            }
+            UnetKind::Ddpmpp => self.norm1.silu(parts, h + told.reshape([rows, channels, 1, 1]), None),
+        }
     }
 
     /// Keeps the variance of a sum, in DDPM++.

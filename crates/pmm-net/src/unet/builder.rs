@@ -92,7 +92,7 @@ impl Builder {
         let (weight, bias) = self.laws(input * side * side, output * side * side, role);
         let weight = self.add(format!("{name}.weight"), output, input * side * side, weight);
         self.add(format!("{name}.bias"), 1, output, bias);
-        Conv { weight, input, output, side }
+        Conv { weight, side }
     }
 
     pub(super) fn norm(&mut self, name: &str, channels: usize) -> Norm {

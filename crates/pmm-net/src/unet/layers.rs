@@ -1,11 +1,13 @@
 //! Layers whose weights are parts, and the resampling between them.
 
 use burn::tensor::Tensor;
-use burn::tensor::module::{avg_pool2d, conv2d};
-use burn::tensor::ops::{AvgPoolOptions, ConvOptions};
+use burn::tensor::module::avg_pool2d;
+use burn::tensor::ops::AvgPoolOptions;
 
 use super::config::groups;
 use super::plan::Resample;
+use crate::ops::conv::conv;
+use crate::ops::group_norm::{GroupNorm, group_norm};
 
 /// x W + b, with W `[input, output]`.
 #[derive(Debug, Clone)]
@@ -28,17 +30,12 @@ impl Linear {
 #[derive(Debug, Clone)]
 pub(super) struct Conv {
     pub(super) weight: usize,
-    pub(super) input: usize,
-    pub(super) output: usize,
     pub(super) side: usize,
 }
 
 impl Conv {
     pub(super) fn forward(&self, parts: &[Tensor<2>], x: Tensor<4>) -> Tensor<4> {
-        let (side, pad) = (self.side, self.side / 2);
-        let kernel = parts[self.weight].clone().reshape([self.output, self.input, side, side]);
-        let bias = parts[self.weight + 1].clone().reshape([self.output]);
-        conv2d(x, kernel, Some(bias), ConvOptions::new([1, 1], [pad, pad], [1, 1], 1))
+        conv(x, parts[self.weight].clone(), parts[self.weight + 1].clone(), self.side)
     }
 }
 
@@ -51,14 +48,33 @@ pub(super) struct Norm {
 
 impl Norm {
     pub(super) fn forward(&self, parts: &[Tensor<2>], x: Tensor<4>) -> Tensor<4> {
-        let [rows, channels, height, width] = x.dims();
-        let groups = groups(channels);
-        let x = x.reshape([rows, groups, channels / groups * height * width]);
-        let centred = x.clone() - x.mean_dim(2);
-        let variance = (centred.clone() * centred.clone()).mean_dim(2);
-        let y = centred * (variance + self.epsilon).sqrt().recip();
-        let spread = |part: usize| parts[part].clone().reshape([1, channels, 1, 1]);
-        y.reshape([rows, channels, height, width]) * spread(self.scale) + spread(self.scale + 1)
+        self.norm(parts, x, None, false)
+    }
+
+    /// SiLU of it; or of it times (1 + scale) plus shift, which are `[rows, channels]`.
+    pub(super) fn silu(
+        &self,
+        parts: &[Tensor<2>],
+        x: Tensor<4>,
+        told: Option<(Tensor<2>, Tensor<2>)>,
+    ) -> Tensor<4> {
+        self.norm(parts, x, told, true)
+    }
+
+    fn norm(
+        &self,
+        parts: &[Tensor<2>],
+        x: Tensor<4>,
+        told: Option<(Tensor<2>, Tensor<2>)>,
+        silu: bool,
+    ) -> Tensor<4> {
+        let [rows, channels, ..] = x.dims();
+        let (mut scale, mut shift) = (parts[self.scale].clone(), parts[self.scale + 1].clone());
+        (scale, shift) = match told {
+            Some((factor, offset)) => (scale * (factor.clone() + 1.0), shift * (factor + 1.0) + offset),
+            None => (scale.repeat_dim(0, rows), shift.repeat_dim(0, rows)),
+        };
+        group_norm(x, scale, shift, GroupNorm { groups: groups(channels), epsilon: self.epsilon, silu })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The U-Net: an image and its noise in, an image out.
 
-use burn::tensor::{Tensor, activation};
+use burn::tensor::Tensor;
 use pmm::Streams;
 
 use super::block::Block;
@@ -94,7 +94,7 @@ impl Unet {
             }
             x = block.forward(parts, x, &embedding, mask(self.encoder.len() + k));
         }
-        self.last.forward(parts, activation::silu(self.norm.forward(parts, x)))
+        self.last.forward(parts, self.norm.silu(parts, x, None))
     }
 }
 
