@@ -17,6 +17,7 @@ mod transformer;
 mod trunk;
 mod unet;
 
+pub use burn::tensor::Device;
 pub use features::{FeatureError, FeatureNet};
 pub use gpt2::{Gpt2, NamedTensor};
 pub use mlp::Mlp;

@@ -73,7 +73,8 @@ mod tests {
         }
     }
 
-    const SCIPY: [(usize, usize, f64); 3] = [(50, 3, 0.0094133075151355), (200, 8, 0.02864829396172223), (300, 64, 0.748286472587713)];
+    const SCIPY: [(usize, usize, f64); 3] =
+        [(50, 3, 0.0094133075151355), (200, 8, 0.02864829396172223), (300, 64, 0.748286472587713)];
 
     /// 20 images of 40 features. NumPy, from the centred images: the trace of the root is
     /// `np.linalg.svd(X1 @ X2.T, compute_uv=False).sum() / 19`. SciPy's `sqrtm` gives 3.70661351.

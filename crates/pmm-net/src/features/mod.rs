@@ -12,8 +12,7 @@
 //! images unlike those that the network was trained on, such as digits.
 //!
 //! ```no_run
-//! use burn::tensor::Device;
-//! use pmm_net::FeatureNet;
+//! use pmm_net::{Device, FeatureNet};
 //! let net = FeatureNet::load("resnet20.safetensors".as_ref(), &Device::flex())?;
 //! let images = [[0; 784], [255; 784]];
 //! let images: Vec<&[u8]> = images.iter().map(|image| &image[..]).collect();
