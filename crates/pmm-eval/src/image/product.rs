@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 /// Rows and columns of the product that are summed in registers.
 const HIGH: usize = 4;
-const WIDE: usize = 16;
+const WIDE: usize = 8;
 /// Rows of the product that a thread makes at a time.
 const CHUNK: usize = 64;
 
