@@ -14,6 +14,7 @@
 //! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
 //! | files → pictures of one size | [`ImageSource`] | PNG, JPEG, WebP, IDX, CIFAR-10, mosaics, npy and npz; classes |
 //! | pictures → pixels and labels | [`Images`] | a memory-mapped file with a checked header |
+//! | numbers ⇄ archive of arrays | [`read_npz`], [`write_npz`] | `numpy.savez` |
 //! | pixels ⇄ picture | [`grid_png`], [`read_image`] | grids; scaling and cropping |
 //!
 //! The schema is data: inferred, printed, edited as `schema.json` and read again. No file makes this crate panic; what cannot
@@ -26,7 +27,10 @@ mod table;
 mod temporary;
 mod text;
 
-pub use self::image::{ImageDataError, ImageOptions, ImageSource, Images, grid_png, read_image};
+pub use self::image::{
+    ArrayFileError, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, grid_png, read_image,
+    read_npz, write_npz,
+};
 pub use table::{
     CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
     EMPTY, Field, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError, MISSING,

@@ -1,6 +1,7 @@
 //! Scores and pictures for Posterior Mean Matching.
 
 pub mod chart;
+pub mod image;
 mod page;
 mod report;
 pub mod table;

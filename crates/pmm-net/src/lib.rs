@@ -2,9 +2,11 @@
 //!
 //! [`Trunk`] is a network from features to outputs on Burn; [`table`] turns the cells of a table into features and the
 //! outputs into laws of cells, losses and gradients. [`Transformer`] is a network over the positions of a text, and [`text`] what
-//! makes it a denoiser of masked texts. [`Unet`] is a network from images to images. Weights are one flat buffer with
+//! makes it a denoiser of masked texts. [`Unet`] is a network from images to images,
+//! [`features`] are those in which scores of images are measured. Weights are one flat buffer with
 //! named parts ([`Part`]), so that the optimiser, checkpoints and files need to know nothing else.
 
+pub mod features;
 mod gpt2;
 mod mlp;
 mod ops;
@@ -15,6 +17,8 @@ mod transformer;
 mod trunk;
 mod unet;
 
+pub use burn::tensor::Device;
+pub use features::{FeatureError, FeatureNet};
 pub use gpt2::{Gpt2, NamedTensor};
 pub use mlp::Mlp;
 pub use parts::{Part, Parts};

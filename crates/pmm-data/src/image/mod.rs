@@ -6,6 +6,7 @@ mod cifar;
 mod decode;
 mod error;
 mod find;
+mod floats;
 mod grid;
 mod idx;
 mod images;
@@ -25,6 +26,7 @@ mod zip;
 
 pub use decode::read_image;
 pub use error::ImageDataError;
+pub use floats::{ArrayFileError, NamedArray, read_npz, write_npz};
 pub use grid::grid_png;
 pub use images::Images;
 pub use source::{ImageOptions, ImageSource};

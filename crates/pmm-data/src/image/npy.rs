@@ -29,7 +29,7 @@ pub(super) struct Header {
     /// The type of its numbers, as `|u1`.
     pub(super) dtype: String,
     /// Whether the first index runs fastest.
-    fortran: bool,
+    pub(super) fortran: bool,
     pub(super) shape: Vec<u64>,
     /// Bytes before the numbers.
     pub(super) skip: u64,
