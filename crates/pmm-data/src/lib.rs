@@ -14,7 +14,7 @@
 //! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
 //! | files → pictures of one size | [`ImageSource`] | PNG, JPEG, WebP, IDX, CIFAR-10, mosaics, npy and npz; classes |
 //! | pictures → pixels and labels | [`Images`] | a memory-mapped file with a checked header |
-//! | pixels ⇄ picture | [`grid_png`], [`read_image`] | grids; scaling and cropping |
+//! | pixels ⇄ picture | [`grid_png`], [`animated_png`], [`read_image`] | grids; animations; scaling and cropping |
 //!
 //! The schema is data: inferred, printed, edited as `schema.json` and read again. No file makes this crate panic; what cannot
 //! be read is refused with its file, line, column and value, and [`ReadError::hint`], [`TextDataError::hint`] or
@@ -26,7 +26,9 @@ mod table;
 mod temporary;
 mod text;
 
-pub use self::image::{ImageDataError, ImageOptions, ImageSource, Images, grid_png, read_image};
+pub use self::image::{
+    ImageDataError, ImageOptions, ImageSource, Images, animated_png, grid_png, holds_images, read_image,
+};
 pub use table::{
     CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
     EMPTY, Field, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError, MISSING,
