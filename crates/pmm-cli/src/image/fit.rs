@@ -208,7 +208,7 @@ fn dry_run(fit: &Fit, args: &FitArgs) -> anyhow::Result<()> {
     let (config, weights) = (&fit.config, fit.net.parts().len());
     // A forward pass and twice that on the way back; two operations each.
     let work = 6.0 * config.batch as f64 * fit.net.unet().multiplications();
-    // What two cores of 2020 were measured to do with small networks.
+    // What the engine does on two cores of 2020, roughly.
     let hours = work * config.train.steps as f64 / 3e10 / 3600.0;
     let in_memory = config.batch.min(fit.net.images_in_memory()) as f64;
     // Weights, gradient and its parts, two moments, average, best.
