@@ -313,7 +313,7 @@ pub(super) mod tests {
         let image = |row: u64| {
             let mut rng = streams.stream(Purpose::DATA, 1, row);
             let x = (0..64).map(|_| net.pair().value(rng.below(256) as u8)).collect();
-            let observed = if row % 2 == 0 { vec![false; 64] } else { region(8, &mut rng) };
+            let observed = if row.is_multiple_of(2) { vec![false; 64] } else { region(8, &mut rng) };
             let place = (row as f64 + 0.5) / count as f64;
             let image = Known { x, observed, label: Some(row as u32 % 3) };
             NoisyImage::at(net, image, place, &streams, 0, row)
