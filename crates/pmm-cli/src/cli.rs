@@ -47,7 +47,7 @@ pub(crate) struct Common {
 /// Where rows go.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The file to write [default: standard output]
+    /// The file to write [default: standard output]; for images a .png for all, or a folder for one file each
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// The format [default: by the name of the file, else csv]
@@ -67,13 +67,15 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// How texts are drawn.
+/// How texts and images are drawn.
 #[derive(Debug, Args)]
 pub(crate) struct Drawing {
-    /// For texts: how masks are lifted [default: events; steps if --steps is given]
+    /// For texts: how masks are lifted [default: events; steps if --steps is given]. For images: how noise is taken away [default:
+    /// dpm; leap for the Poisson pair]
     #[arg(long, value_enum)]
     pub(crate) sampler: Option<Sampler>,
-    /// Network calls: per row of a table with clock=gradual [default: 100], or per text [default: one per token]
+    /// Network calls: per row of a table with clock=gradual [default: 100], per text [default: one per token], per image [default:
+    /// 20; 250 for sde, 100 for leap]
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<NonZeroUsize>,
     /// For texts: below 1 keeps closer to what is likely, 0 takes the likeliest
@@ -88,9 +90,9 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// Whether something is asked for that only texts have.
+    /// Whether something is asked for that only texts have, beside a sampler.
     pub(crate) fn is_of_text(&self) -> bool {
-        self.sampler.is_some() || self.top_k.is_some() || self.top_p.is_some() || self.temperature != 1.0
+        self.top_k.is_some() || self.top_p.is_some() || self.temperature != 1.0
     }
 }
 
@@ -104,18 +106,58 @@ pub(crate) enum Sampler {
     Parallel,
     /// Equally many tokens per call, the surest first; approximate
     Confident,
+    /// For images: Algorithm 1 of the paper, with noise at every step
+    Sde,
+    /// For images: the probability-flow ODE, first order
+    Euler,
+    /// For images: the ODE, second order, two calls a step
+    Heun,
+    /// For images: the ODE by DPM-Solver++(2M), second order, one call a step
+    Dpm,
+    /// For images of the Poisson pair: midpoint tau-leaping, two calls a step
+    Leap,
 }
 
-/// Fit a model to a table or a text.
+impl Sampler {
+    /// Whether it draws images.
+    pub(crate) fn is_of_images(self) -> bool {
+        matches!(self, Self::Sde | Self::Euler | Self::Heun | Self::Dpm | Self::Leap)
+    }
+}
+
+/// What only images have.
+#[derive(Debug, Args)]
+pub(crate) struct Picturing {
+    /// For images: how strongly the class counts; 1 as learned, more for more typical images
+    #[arg(long, value_name = "W")]
+    pub(crate) guidance: Option<f64>,
+    /// For images, with --given IMAGE: a picture whose bright pixels are to be filled in
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mask: Option<PathBuf>,
+    /// For images, with --sampler heun: noise put back on the way, such as 40
+    #[arg(long, value_name = "AMOUNT")]
+    pub(crate) churn: Option<f64>,
+}
+
+impl Picturing {
+    /// Whether anything is asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.guidance.is_some() || self.mask.is_some() || self.churn.is_some()
+    }
+}
+
+/// Fit a model to a table, a text or images.
 ///
 /// A table is CSV, TSV (also gzipped, or with other delimiters), Parquet or Arrow; - reads standard input. Every column gets a
 /// conjugate pair by what it holds; what was chosen, and why, is printed and stored. A text is a .txt file (also .gz, .xz), a
-/// folder of them, or JSON lines; --set kind=text says so of any other file. The result is a folder NAME.pmm for the other verbs.
+/// folder of them, or JSON lines; --set kind=text says so of any other file. Images are a folder of PNG, JPEG or WebP files (folders
+/// in it are classes), IDX (MNIST), CIFAR-10 .bin, npy or npz; --set size=32 makes them alike. The result is a folder NAME.pmm for the other verbs.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// The table or text
+    /// The table, text or images
     pub(crate) data: PathBuf,
-    /// Settings by name: text8, openwebtext (full size), text8-tiny, shakespeare (two cores)
+    /// Settings by name: text8, openwebtext, cifar10, cifar10-poisson, ffhq64, afhqv2 (full size), text8-tiny, shakespeare,
+    /// mnist, cifar10-tiny (two cores)
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
     /// The model's folder [default: DATA's name with .pmm]
@@ -124,13 +166,14 @@ pub(crate) struct FitArgs {
     /// A column whose prediction matters most
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// Training steps [default: by the size of the data, about a minute for a table, ten for a text]
+    /// Training steps [default: by the size of the data, about a minute for a table, ten for a text,
+    /// half an hour for images]
     #[arg(long, value_name = "N", conflicts_with = "minutes")]
     pub(crate) steps: Option<u64>,
     /// Training time, roughly; the number of steps is set by a trial
     #[arg(long, value_name = "M")]
     pub(crate) minutes: Option<f64>,
-    /// Share of the rows, or of the text at its end, held out to stop at the right time
+    /// Share of the rows or images, or of the text at its end, held out to stop at the right time
     #[arg(long, value_name = "FRACTION")]
     pub(crate) valid: Option<f64>,
     /// Go on with a fit that was stopped
@@ -158,19 +201,22 @@ pub(crate) struct FitArgs {
     pub(crate) common: Common,
 }
 
-/// Draw new rows, or new texts.
+/// Draw new rows, texts or images.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// How many [default: 1000 rows, or 1 text]
+    /// How many [default: 1000 rows, 1 text, 64 images]
     #[arg(short, value_name = "N")]
     pub(crate) n: Option<usize>,
-    /// Cells that are given, such as species=Adelie,island=Dream; for a text, its beginning
+    /// Cells that are given, such as species=Adelie,island=Dream; for a text, its beginning; for images, label=CLASS, or the file
+    /// of an image that is to be filled in where --mask is bright
     #[arg(long, value_name = "COLUMN=VALUE,…")]
     pub(crate) given: Vec<String>,
     #[command(flatten)]
     pub(crate) drawing: Drawing,
+    #[command(flatten)]
+    pub(crate) picturing: Picturing,
     /// Let repeated values (integers, prices) take values that were never seen
     #[arg(long)]
     pub(crate) no_snap: bool,
@@ -247,17 +293,18 @@ pub(crate) struct PredictArgs {
     pub(crate) common: Common,
 }
 
-/// Score a model against rows, or text, it has not seen.
+/// Score a model against rows, text or images it has not seen.
 ///
 /// A table: makes as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from made,
 /// usefulness, privacy (with --train), prediction, likelihood in bits. A text: the likelihood bound in
-/// bits per character, what an n-gram model of the same text needs, how samples differ from the text, how well gaps are filled.
+/// bits per character, what an n-gram model of the same text needs, how samples differ from the text, how well gaps are filled. Images: the likelihood bound in
+/// bits per dimension, and a grid of samples.
 /// Each score stands beside that of real data. Writes report.html to the model's folder.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// Real rows or text not used to fit
+    /// Real rows, text or images not used to fit
     pub(crate) data: PathBuf,
     /// Rows that were used to fit, as a baseline [default: half of DATA stands in for them]
     #[arg(long, value_name = "FILE")]
@@ -281,7 +328,7 @@ pub(crate) struct EvalArgs {
     pub(crate) common: Common,
 }
 
-/// Draw how data become known: the posterior mean converging, or a text coming out of its masks.
+/// Draw how data become known: the posterior mean converging, a text coming out of its masks, images out of noise.
 ///
 /// A picture of two dozen rows in the making: what the model expects of a column, call by call, until the value is there.
 #[derive(Debug, Args)]
@@ -291,7 +338,8 @@ pub(crate) struct TraceArgs {
     /// Columns to draw [default: the first numeric ones]
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
-    /// The picture, .png or .svg [default: trace.png in the model's folder; trace.svg, which moves, for a text]
+    /// The picture, .png or .svg [default: trace.png in the model's folder; trace.svg, which moves, for a text;
+    /// for images trace.png moves]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

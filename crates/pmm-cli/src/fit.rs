@@ -1,4 +1,4 @@
-//! `pmm fit`: from a table to a model's folder; texts go their own way.
+//! `pmm fit`: from a table to a model's folder; texts and images go their own ways.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use pmm_train::{
 use crate::cli::FitArgs;
 use crate::keeper::Keeper;
 use crate::output::{self, Advice};
-use crate::{card, columns, files, settings, text};
+use crate::{card, columns, files, image, settings, text};
 
 /// Modelled cells that are kept in memory, at most: two gigabytes.
 const MOST_CELLS: usize = 160_000_000;
@@ -38,11 +38,15 @@ pub(crate) struct Fit {
 
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    if image::is_image(args) {
+        return image::fit::run(args);
+    }
     if text::is_text(args) {
         return text::fit::run(args);
     }
     if let Some(preset) = &args.preset {
-        bail!(Advice::new(format!("there is no preset {preset}"), text::presets()));
+        let hint = format!("{}, {}", text::presets(), image::presets());
+        bail!(Advice::new(format!("there is no preset {preset}"), hint));
     }
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.data));
     check_folder(&folder, args)?;

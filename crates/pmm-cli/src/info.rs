@@ -5,10 +5,10 @@ use std::path::Path;
 use comfy_table::Table as Text;
 use pmm::Head;
 use pmm_net::table::ClockKind;
-use pmm_train::{Model, TextModel, to_toml};
+use pmm_train::{ImageModel, Model, TextModel, to_toml};
 
 use crate::cli::InfoArgs;
-use crate::{columns, output, text};
+use crate::{columns, image, output, text};
 
 /// How the clocks run, in words.
 pub(crate) fn clock_name(clock: ClockKind) -> &'static str {
@@ -22,6 +22,11 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if pmm_train::is_text_model(&args.model) {
         let model = TextModel::load(&args.model)?;
         let text = if args.json { text::info::json } else { text::info::text };
+        return output::print(text(&args.model, &model).as_bytes());
+    }
+    if pmm_train::is_image_model(&args.model) {
+        let model = ImageModel::load(&args.model)?;
+        let text = if args.json { image::info::json } else { image::info::text };
         return output::print(text(&args.model, &model).as_bytes());
     }
     let model = output::load(&args.model)?;

@@ -9,6 +9,7 @@ mod dry_run;
 mod eval;
 mod files;
 mod fit;
+mod image;
 mod impute;
 mod infill;
 mod info;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pmm_data::{CellError, OverrideError, ReadError, TextDataError};
+use pmm_data::{CellError, ImageDataError, OverrideError, ReadError, TextDataError};
 use pmm_train::{Model, ModelError, TensorFileError};
 
 /// Writes to standard output.
@@ -75,6 +75,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.downcast_ref::<OverrideError>().map(OverrideError::hint))
             .or_else(|| cause.downcast_ref::<CellError>().map(CellError::hint))
             .or_else(|| cause.downcast_ref::<TextDataError>().map(TextDataError::hint))
+            .or_else(|| cause.downcast_ref::<ImageDataError>().map(ImageDataError::hint))
             .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))
             .or_else(|| cause.downcast_ref::<TensorFileError>().map(checkpoint_hint))?
     })
@@ -110,6 +111,12 @@ pub(crate) fn load(folder: &Path) -> anyhow::Result<Model> {
         anyhow::bail!(Advice::new(
             format!("{} is a model of texts", folder.display()),
             "pmm sample, infill, eval, trace and info are for texts"
+        ));
+    }
+    if pmm_train::is_image_model(folder) {
+        anyhow::bail!(Advice::new(
+            format!("{} is a model of images", folder.display()),
+            "pmm sample, eval, trace and info are for images"
         ));
     }
     Ok(Model::load(folder)?)

@@ -1,4 +1,4 @@
-//! `pmm sample`: new rows, or new texts.
+//! `pmm sample`: new rows, texts or images.
 
 use anyhow::bail;
 use pmm::Streams;
@@ -8,16 +8,22 @@ use pmm_train::Model;
 
 use crate::cli::SampleArgs;
 use crate::output::{self, Advice};
-use crate::{columns, rows, text};
+use crate::{columns, image, rows, text};
 
 pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    if pmm_train::is_image_model(&args.model) {
+        return image::sample::run(args);
+    }
+    if args.picturing.is_given() {
+        bail!(Advice::new("--guidance, --mask and --churn are for images".into(), "leave them out"));
+    }
     if pmm_train::is_text_model(&args.model) {
         return text::sample::run(args);
     }
-    if args.drawing.is_of_text() {
+    if args.drawing.is_of_text() || args.drawing.sampler.is_some() {
         bail!(Advice::new(
-            "--sampler, --temperature, --top-k and --top-p are for texts".into(),
+            "--sampler, --temperature, --top-k and --top-p are not for tables".into(),
             "leave them out"
         ));
     }

@@ -197,7 +197,7 @@ fn nothing_to_read() {
     place.run_with("fit -", "").fails(1, &["standard input is empty"]);
     place.run("fit .").fails(1, &["has no text files", "hint:"]);
     let place = Place::with_model("--set kind=table");
-    place.run("sample pets.pmm --top-k 3").fails(1, &["are for texts"]);
+    place.run("sample pets.pmm --top-k 3").fails(1, &["are not for tables"]);
 }
 
 #[test]

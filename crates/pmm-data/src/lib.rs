@@ -15,7 +15,7 @@
 //! | files → pictures of one size | [`ImageSource`] | PNG, JPEG, WebP, IDX, CIFAR-10, mosaics, npy and npz; classes |
 //! | pictures → pixels and labels | [`Images`] | a memory-mapped file with a checked header |
 //! | numbers ⇄ archive of arrays | [`read_npz`], [`write_npz`] | `numpy.savez` |
-//! | pixels ⇄ picture | [`grid_png`], [`read_image`] | grids; scaling and cropping |
+//! | pixels ⇄ picture | [`grid_png`], [`animated_png`], [`read_image`] | grids; animations; scaling and cropping |
 //!
 //! The schema is data: inferred, printed, edited as `schema.json` and read again. No file makes this crate panic; what cannot
 //! be read is refused with its file, line, column and value, and [`ReadError::hint`], [`TextDataError::hint`] or
@@ -28,8 +28,8 @@ mod temporary;
 mod text;
 
 pub use self::image::{
-    ArrayFileError, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, grid_png, read_image,
-    read_npz, write_npz,
+    ArrayFileError, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png, grid_png,
+    holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{
     CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,

@@ -2,13 +2,16 @@
 //! and checkpoints from which a killed run goes on bit for bit.
 //!
 //! The loop knows no network: a task turns weights and a batch into a loss and its gradient, all of them plain `f32`
-//! buffers. [`TableTask`] is the one for tables, [`TextTask`] the one for texts. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
+//! buffers. [`TableTask`] is the one for tables, [`TextTask`] the one for texts, [`ImageTask`] the one for images. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
 
 mod adamw;
 mod checkpoint;
 mod config;
 mod files;
 mod fit_config;
+mod image;
+mod image_config;
+mod image_model;
 mod judge;
 mod log;
 mod model;
@@ -24,6 +27,12 @@ pub use checkpoint::{load_state, save_state};
 pub use config::TrainConfig;
 pub use files::{remove_leftovers, write_atomically};
 pub use fit_config::FitConfig;
+pub use image::{ImageTask, split_images};
+pub use image_config::{IMAGE_PRESETS, ImageConfig, ImageKind};
+pub use image_model::{
+    ImageFacts, ImageModel, image_identity, image_network, is_image_model, load_image_settings,
+    save_image_settings,
+};
 pub use judge::load_gpt2;
 pub use log::Log;
 pub use model::{

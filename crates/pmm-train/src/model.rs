@@ -139,6 +139,13 @@ pub(crate) fn read(folder: &Path, name: &'static str) -> Result<String, ModelErr
     }
 }
 
+/// Whether the settings of a folder say that it is a model of this kind.
+pub(crate) fn is_kind(folder: &Path, kind: &str) -> bool {
+    let text = std::fs::read_to_string(folder.join(CONFIG)).unwrap_or_default();
+    let found = text.parse::<toml::Table>().ok().and_then(|mut table| table.remove("kind"));
+    found.is_some_and(|found| found.as_str() == Some(kind))
+}
+
 /// Writes the weights with facts about them; `identity` ties them to the other files.
 pub fn save_model_weights(
     folder: &Path,

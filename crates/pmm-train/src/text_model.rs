@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use pmm_data::Tokenizer;
 use pmm_net::text::{TextDenoiser, TextNet};
 
-use crate::model::{self, CONFIG, ModelError, gather, read};
+use crate::model::{self, CONFIG, ModelError, gather, is_kind, read};
 use crate::tensors::Facts;
 use crate::text_config::TextConfig;
 
@@ -28,9 +28,7 @@ pub struct TextModel {
 
 /// Whether a folder holds a model of texts.
 pub fn is_text_model(folder: &Path) -> bool {
-    let text = std::fs::read_to_string(folder.join(CONFIG)).unwrap_or_default();
-    let kind = text.parse::<toml::Table>().ok().and_then(|mut table| table.remove("kind"));
-    kind.is_some_and(|kind| kind.as_str() == Some("text"))
+    is_kind(folder, "text")
 }
 
 /// What a model's files belong together by.

@@ -20,7 +20,7 @@ use pmm_train::Model;
 use crate::cli::EvalArgs;
 use crate::output::{self, Advice};
 use crate::predict::Predictor;
-use crate::{columns, rows, sample, text};
+use crate::{columns, image, rows, sample, text};
 use frames::Coded;
 
 /// Rows of a file that are looked at; a larger file is sampled.
@@ -55,6 +55,9 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
     if pmm_train::is_text_model(&args.model) {
         return text::eval::run(args);
+    }
+    if pmm_train::is_image_model(&args.model) {
+        return image::eval::run(args);
     }
     if args.samples.is_some() || args.judge.is_some() {
         anyhow::bail!(Advice::new("--samples and --judge are for texts".into(), "leave them out"));

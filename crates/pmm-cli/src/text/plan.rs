@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use anyhow::bail;
 use pmm::{
     Filter, Grid, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TokenDenoiser, events,
     parallel, steps,
@@ -9,6 +10,7 @@ use pmm::{
 use pmm_net::text::TextDenoiser;
 
 use crate::cli::{Drawing, Sampler};
+use crate::output::Advice;
 
 /// Texts drawn together.
 pub(super) const CHUNK: usize = 32;
@@ -21,6 +23,12 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(drawing: &Drawing) -> anyhow::Result<Self> {
+        if drawing.sampler.is_some_and(Sampler::is_of_images) {
+            bail!(Advice::new(
+                "this sampler is for images".into(),
+                "texts have --sampler events, steps, parallel and confident"
+            ));
+        }
         let by_steps = if drawing.steps.is_some() { Sampler::Steps } else { Sampler::Events };
         Ok(Self {
             sampler: drawing.sampler.unwrap_or(by_steps),
@@ -48,7 +56,7 @@ impl Plan {
             Sampler::Parallel => {
                 parallel(denoiser, clock, side_by_side(Order::Random), prompt, filter, streams, observer)?
             }
-            Sampler::Confident => {
+            _ => {
                 parallel(denoiser, clock, side_by_side(Order::Confidence), prompt, filter, streams, observer)?
             }
         })

@@ -13,7 +13,7 @@ use pmm_train::Model;
 
 use crate::cli::TraceArgs;
 use crate::output::{self, Advice};
-use crate::{columns, files, text};
+use crate::{columns, files, image, text};
 use paths::Paths;
 
 /// Columns drawn if none is asked for.
@@ -25,6 +25,9 @@ pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
     if pmm_train::is_text_model(&args.model) {
         return text::trace::run(args);
+    }
+    if pmm_train::is_image_model(&args.model) {
+        return image::trace::run(args);
     }
     let mut model = output::load(&args.model)?;
     // A path leads to a value.

@@ -1,5 +1,6 @@
 //! Images: files → pictures of one size → a file of pixels and labels; pixels → a picture to look at.
 
+mod animation;
 mod array;
 mod bytes;
 mod cifar;
@@ -20,13 +21,16 @@ mod picture;
 mod pictures;
 #[cfg(test)]
 mod real;
+mod recognise;
 mod source;
 mod store;
 mod zip;
 
+pub use animation::animated_png;
 pub use decode::read_image;
 pub use error::ImageDataError;
 pub use floats::{ArrayFileError, NamedArray, read_npz, write_npz};
 pub use grid::grid_png;
 pub use images::Images;
+pub use recognise::holds_images;
 pub use source::{ImageOptions, ImageSource};

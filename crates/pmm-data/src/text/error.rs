@@ -162,7 +162,9 @@ impl TextDataError {
                 "the compressed file ends too early; copy or download it again".into()
             }
             Self::NoTextFiles { .. } => {
-                "files named *.txt, *.text and *.md are read, also with .gz or .xz; name a file of another kind itself".into()
+                "files named *.txt, *.text and *.md are read, also with .gz or .xz; name a file of another kind itself; PNG, \
+                 JPEG and WebP files would be learned as images"
+                    .into()
             }
             Self::Unsupported { .. } => "decompress it first, or use gzip or xz".into(),
             Self::NotUtf8 { path, offset, bytes, .. } => {

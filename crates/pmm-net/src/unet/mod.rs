@@ -3,6 +3,7 @@
 mod block;
 mod builder;
 mod config;
+mod cost;
 mod dropout;
 mod embedding;
 mod layers;

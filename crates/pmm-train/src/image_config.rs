@@ -1,0 +1,226 @@
+//! The resolved settings of an image model: `config.toml`.
+
+use pmm_net::image::{ImagePair, Parametrisation};
+use pmm_net::{Unet, UnetConfig, UnetKind};
+use serde::{Deserialize, Serialize};
+
+use crate::config::TrainConfig;
+
+/// What a folder is a model of; a table has no such line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageKind {
+    /// Images.
+    Image,
+}
+
+/// Everything that a fit depends on, beside the images.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ImageConfig {
+    /// Always `image`.
+    pub kind: ImageKind,
+    /// Fixes every random number.
+    pub seed: u64,
+    /// Height and width to which images are scaled and cropped; without it all must have one size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// Whether images are made grey; without it they are if all are stored so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grey: Option<bool>,
+    /// The pair of the pixels.
+    pub pair: ImagePair,
+    /// What the network's answer means, for the Normal pair.
+    pub parametrisation: Parametrisation,
+    /// Whether half of the images are mirrored, left for right.
+    pub flips: bool,
+    /// Share of images whose class the network is not told, so that it also learns images without one (for guidance).
+    pub label_dropout: f64,
+    /// Share of images of which a random part is observed, so that it learns to fill in the rest.
+    pub observed: f64,
+    /// Share of the images held out for validation.
+    pub valid: f64,
+    /// Images per step.
+    pub batch: usize,
+    /// The network. Size, channels and classes are those of the images.
+    pub net: UnetConfig,
+    /// The training.
+    pub train: TrainConfig,
+}
+
+impl Default for ImageConfig {
+    fn default() -> Self {
+        Self {
+            kind: ImageKind::Image,
+            seed: 0,
+            size: None,
+            grey: None,
+            pair: ImagePair::Normal,
+            parametrisation: Parametrisation::Edm,
+            flips: false,
+            label_dropout: 0.1,
+            observed: 0.2,
+            valid: 0.05,
+            batch: 32,
+            net: small(16),
+            train: TrainConfig {
+                learning_rate: 2e-3,
+                beta_2: 0.99,
+                weight_decay: 0.01,
+                patience: 30,
+                checkpoint_seconds: 60.0,
+                ..TrainConfig::default()
+            },
+        }
+    }
+}
+
+/// A network for two cores.
+fn small(width: usize) -> UnetConfig {
+    UnetConfig {
+        kind: UnetKind::Adm,
+        width,
+        multipliers: vec![1, 2, 4],
+        blocks: 1,
+        attention: vec![],
+        channels_per_head: 32,
+        dropout: 0.0,
+        ..UnetConfig::default()
+    }
+}
+
+/// The names of the presets, and what each is.
+pub const IMAGE_PRESETS: [(&str, &str); 6] = [
+    ("mnist", "digits in half an hour on two cores"),
+    ("cifar10-tiny", "small colour images on two cores"),
+    ("cifar10", "the paper's CIFAR-10 model, full size"),
+    ("cifar10-poisson", "the same with the Poisson pair"),
+    ("ffhq64", "the paper's FFHQ model at 64×64, full size"),
+    ("afhqv2", "the paper's AFHQv2 model at 64×64, full size"),
+];
+
+/// Multiplications that a fit may cost: about half an hour of two cores.
+const BUDGET: f64 = 2.5e13;
+
+impl ImageConfig {
+    /// A preset by name.
+    pub fn preset(name: &str) -> Option<Self> {
+        let config = Self::default();
+        let paper = |net: UnetConfig, batch: usize, steps: u64| Self {
+            size: Some(net.size),
+            parametrisation: Parametrisation::Eps,
+            flips: true,
+            label_dropout: 0.0,
+            observed: 0.0,
+            batch,
+            net,
+            train: TrainConfig {
+                steps,
+                learning_rate: 1e-4,
+                beta_2: 0.999,
+                warmup: 0,
+                decay: false,
+                weight_decay: 0.0,
+                ema: 0.9999,
+                validate_every: 5000,
+                patience: 1000,
+                checkpoint_seconds: 600.0,
+                ..config.train.clone()
+            },
+            ..config.clone()
+        };
+        Some(match name {
+            "mnist" => Self { size: Some(28), grey: Some(true), batch: 64, ..config.with_steps(2_000) },
+            "cifar10-tiny" => {
+                Self { size: Some(32), flips: true, net: small(32), ..config.with_steps(4_000) }
+            }
+            "cifar10" => paper(UnetConfig::cifar10(), 512, 637_000),
+            "cifar10-poisson" => {
+                Self { pair: ImagePair::Poisson, ..paper(UnetConfig::cifar10(), 512, 1_200_000) }
+            }
+            // The paper does not say how long; as long as its other model of this size.
+            "ffhq64" => paper(UnetConfig::ffhq64(), 1248, 848_000),
+            "afhqv2" => paper(UnetConfig::afhqv2(), 624, 848_000),
+            _ => return None,
+        })
+    }
+
+    /// The recommended settings for so many images of a shape (channels, height, width).
+    pub fn for_images(count: u64, shape: [usize; 3]) -> Self {
+        let mut config = Self::default();
+        let size = shape[1];
+        // Halve while there is something left to see.
+        let levels = (0..4).take_while(|level| size.is_multiple_of(1 << level) && size >> level >= 4).count();
+        config.net.multipliers = [1, 2, 4, 4][..levels.max(1)].to_vec();
+        config.batch = config.batch.min(count.max(1) as usize);
+        let net = Unet::new(&config.clone().fitted(shape, 0).net);
+        let step = 3.0 * config.batch as f64 * net.multiplications();
+        // An image is worth looking at some two hundred times: noise makes every look another one.
+        let looks = 200.0 * count as f64 / config.batch as f64;
+        let steps = (BUDGET / step).min(looks).clamp(200.0, 20_000.0);
+        config.with_steps((steps / 100.0).round() as u64 * 100)
+    }
+
+    /// With the shape (channels, height, width) and the number of classes that the images have.
+    pub fn fitted(mut self, shape: [usize; 3], classes: usize) -> Self {
+        self.net.size = shape[1];
+        self.net.channels_out = shape[0];
+        self.net.channels_in = shape[0] + usize::from(self.observed > 0.0);
+        self.net.classes = classes;
+        self
+    }
+
+    /// With all that follows from the number of steps.
+    pub fn with_steps(mut self, steps: u64) -> Self {
+        self.train.steps = steps;
+        self.train.warmup = (steps / 20).min(200);
+        self.train.validate_every = (steps / 30).max(10);
+        self.train.ema = (1.0 - 10.0 / steps as f64).clamp(0.9, 0.999);
+        self
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn problem(&self) -> Option<String> {
+        if self.batch == 0 || self.size == Some(0) {
+            return Some("batch and size must be at least 1".into());
+        }
+        if !(0.0..=0.5).contains(&self.valid) {
+            return Some("valid must be between 0 and 0.5".into());
+        }
+        if !(0.0..=1.0).contains(&self.label_dropout) || !(0.0..=1.0).contains(&self.observed) {
+            return Some("label_dropout and observed are shares, between 0 and 1".into());
+        }
+        self.net.problem().or_else(|| self.train.problem())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_sound() {
+        for (name, _) in IMAGE_PRESETS {
+            let config = ImageConfig::preset(name).unwrap();
+            let size = config.size.unwrap();
+            let channels = if config.grey == Some(true) { 1 } else { 3 };
+            assert_eq!(config.fitted([channels, size, size], 10).problem(), None, "{name}");
+        }
+        assert!(ImageConfig::preset("mnist2").is_none());
+    }
+
+    /// The paper's network, to the weight.
+    #[test]
+    fn full_size_has_the_paper_s_weights() {
+        let config = ImageConfig::preset("cifar10").unwrap().fitted([3, 32, 32], 10);
+        assert_eq!(Unet::new(&config.net).parts().len(), 279_631_875);
+    }
+
+    #[test]
+    fn any_size_gets_a_network() {
+        for size in [1, 2, 3, 7, 8, 28, 30, 64, 100] {
+            let config = ImageConfig::for_images(500, [3, size, size]).fitted([3, size, size], 0);
+            assert_eq!(config.problem(), None, "{size}");
+        }
+    }
+}
