@@ -1,5 +1,7 @@
 //! Convolutions that keep the resolution, 1×1 and 3×3: images are unfolded into a matrix, a few at a time, and multiplied.
 
+use std::cmp::Ordering;
+
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
@@ -169,25 +171,40 @@ impl Shape {
 
     /// Some images `[images, input, pixels]` as `[input · side², images · pixels]`: what each output pixel sees.
     fn unfold(&self, x: &[f32], seen: &mut Vec<f32>) {
-        let (pixels, width) = (self.pixels(), self.width);
+        let (pixels, taps) = (self.pixels(), self.side * self.side);
         let images = x.len() / (self.input * pixels);
-        seen.clear();
         seen.resize(self.unfolded() * images * pixels, 0.0);
-        let pad = self.side / 2;
         for (line, seen) in seen.chunks_exact_mut(images * pixels).enumerate() {
-            let (channel, tap) = (line / (self.side * self.side), line % (self.side * self.side));
-            // The tap looks `down` rows below and `right` columns to the right, less the padding.
-            let (down, right) = (tap / self.side, tap % self.side);
-            let columns = pad.saturating_sub(right)..width.min(width + pad - right);
-            let rows = pad.saturating_sub(down)..self.height.min(self.height + pad - down);
+            let (channel, tap) = (line / taps, line % taps);
             for (image, seen) in seen.chunks_exact_mut(pixels).enumerate() {
                 let from = &x[(image * self.input + channel) * pixels..][..pixels];
-                for row in rows.clone() {
-                    let start = (row + down - pad) * width + columns.start + right - pad;
-                    seen[row * width..][columns.clone()].copy_from_slice(&from[start..][..columns.len()]);
-                }
+                self.shift(from, (tap / self.side, tap % self.side), seen);
             }
         }
+    }
+
+    /// A channel as a tap sees it, which looks so far down and right, less the padding.
+    fn shift(&self, from: &[f32], (down, right): (usize, usize), to: &mut [f32]) {
+        let (pad, width) = (self.side / 2, self.width);
+        // All at once, as if rows followed each other …
+        let (ahead, behind) = (down * width + right, pad * width + pad);
+        let all = from.len();
+        if ahead >= behind {
+            let by = (ahead - behind).min(all);
+            to[..all - by].copy_from_slice(&from[by..]);
+            to[all - by..].fill(0.0);
+        } else {
+            let by = (behind - ahead).min(all);
+            to[by..].copy_from_slice(&from[..all - by]);
+            to[..by].fill(0.0);
+        }
+        // … and then 0 where a row has taken from its neighbour.
+        let beyond = match right.cmp(&pad) {
+            Ordering::Less => 0..(pad - right).min(width),
+            Ordering::Equal => return,
+            Ordering::Greater => width.saturating_sub(right - pad)..width,
+        };
+        to.chunks_exact_mut(width).for_each(|row| row[beyond.clone()].fill(0.0));
     }
 }
 
@@ -203,13 +220,12 @@ fn forward(shape: &Shape, x: &[f32], kernel: &[f32], bias: &[f32]) -> Vec<f32> {
         |(seen, product), (y, x)| {
             let columns = y.len() / shape.output;
             shape.unfold(x, seen);
-            product.clear();
-            product.resize(y.len(), 0.0);
-            if !bias.is_empty() {
-                let lines = product.chunks_exact_mut(columns).zip(bias);
-                lines.for_each(|(line, bias)| line.fill(*bias));
+            let seen = Matrix::new(seen, shape.unfolded(), columns);
+            if columns == pixels {
+                return product_and_bias(y, kernel, seen, bias);
             }
-            matmul(product, true, kernel, Matrix::new(seen, shape.unfolded(), columns));
+            product.resize(y.len(), 0.0);
+            product_and_bias(product, kernel, seen, bias);
             // [output, images, pixels] → [images, output, pixels].
             for (channel, line) in product.chunks_exact(columns).enumerate() {
                 for (image, line) in line.chunks_exact(pixels).enumerate() {
@@ -219,6 +235,12 @@ fn forward(shape: &Shape, x: &[f32], kernel: &[f32], bias: &[f32]) -> Vec<f32> {
         },
     );
     y
+}
+
+fn product_and_bias(y: &mut [f32], kernel: Matrix<'_>, seen: Matrix<'_>, bias: &[f32]) {
+    let columns = y.len() / bias.len().max(1);
+    y.chunks_exact_mut(columns.max(1)).zip(bias).for_each(|(line, bias)| line.fill(*bias));
+    matmul(y, !bias.is_empty(), kernel, seen);
 }
 
 /// The gradients by kernel and bias.
