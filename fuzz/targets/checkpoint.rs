@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use pmm_train::{Facts, Named, load_state, parse_tensors, save_tensors};
+use pmm_store::{Facts, Named, load_state, parse_tensors, save_tensors};
 
 /// In memory where there is such a place: files are synced.
 static FILE: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -12,7 +12,7 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::config::TrainConfig;
-use crate::state::State;
+use pmm_store::State;
 
 const BETA_1: f64 = 0.9;
 const EPSILON: f64 = 1e-8;

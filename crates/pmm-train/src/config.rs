@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::State;
+use pmm_store::State;
 
 /// How to train. The default is the recommended run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

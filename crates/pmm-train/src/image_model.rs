@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::image_config::ImageConfig;
 use crate::model::{self, CONFIG, ModelError, gather, is_kind, read};
-use crate::tensors::Facts;
+use pmm_store::Facts;
 
 const IMAGES: &str = "images.json";
 

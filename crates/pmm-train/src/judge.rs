@@ -6,7 +6,7 @@ use pmm_net::{Gpt2, NamedTensor};
 use safetensors::{Dtype, SafeTensors};
 
 use crate::model::ModelError;
-use crate::tensors::TensorFileError;
+use pmm_store::TensorFileError;
 
 const WEIGHTS: &str = "model.safetensors";
 

@@ -1,13 +1,11 @@
 //! Training for Posterior Mean Matching: a loop over any [`Task`], AdamW with an average of the weights, early stopping,
-//! and checkpoints from which a killed run goes on bit for bit.
+//! and checkpoints ([`pmm_store`]) from which a killed run goes on bit for bit.
 //!
 //! The loop knows no network: a task turns weights and a batch into a loss and its gradient, all of them plain `f32`
 //! buffers. [`TableTask`] is the one for tables, [`TextTask`] the one for texts, [`ImageTask`] the one for images. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
 
 mod adamw;
-mod checkpoint;
 mod config;
-mod files;
 mod fit_config;
 mod image;
 mod image_config;
@@ -16,16 +14,12 @@ mod judge;
 mod log;
 mod model;
 mod run;
-mod state;
 mod table;
-mod tensors;
 mod text;
 mod text_config;
 mod text_model;
 
-pub use checkpoint::{load_state, save_state};
 pub use config::TrainConfig;
-pub use files::{remove_leftovers, write_atomically};
 pub use fit_config::FitConfig;
 pub use image::{ImageTask, split_images};
 pub use image_config::{IMAGE_PRESETS, ImageConfig, ImageKind};
@@ -39,10 +33,12 @@ pub use model::{
     Model, ModelError, identity, load_settings, network, note_trims, save_model_weights, save_settings,
     to_toml,
 };
+pub use pmm_store::{
+    Best, Facts, Named, State, TensorFileError, load_state, load_tensors, remove_leftovers, save_state,
+    save_tensors, write_atomically,
+};
 pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
-pub use state::{Best, State};
 pub use table::{BatchConfig, TableTask, TrainBatch};
-pub use tensors::{Facts, Named, TensorFileError, load_tensors, parse_tensors, save_tensors};
 pub use text::{TextTask, split};
 pub use text_config::{TEXT_PRESETS, TextConfig, TextKind};
 pub use text_model::{

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::write_atomically;
+use pmm_store::write_atomically;
 
 const HEADER: &str = "step,seconds,train_loss,valid_loss,learning_rate,skipped\n";
 

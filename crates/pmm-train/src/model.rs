@@ -8,9 +8,9 @@ use pmm_data::{Schema, SchemaError};
 use pmm_net::Parts;
 use pmm_net::table::{TableDenoiser, TableNet};
 
-use crate::files::write_atomically;
 use crate::fit_config::FitConfig;
-use crate::tensors::{Facts, Named, TensorFileError, load_tensors, save_tensors};
+use pmm_store::write_atomically;
+use pmm_store::{Facts, Named, TensorFileError, load_tensors, save_tensors};
 
 /// Why a model was not read or written.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::sync::mpsc::sync_channel;
 
 use crate::adamw;
 use crate::config::TrainConfig;
-use crate::state::{Best, State};
+use pmm_store::{Best, State};
 
 /// What is trained: parameters and a batch give a loss and its gradient.
 pub trait Task: Sync {

@@ -8,8 +8,8 @@ use pmm_data::Tokenizer;
 use pmm_net::text::{TextDenoiser, TextNet};
 
 use crate::model::{self, CONFIG, ModelError, gather, is_kind, read};
-use crate::tensors::Facts;
 use crate::text_config::TextConfig;
+use pmm_store::Facts;
 
 const TOKENIZER: &str = "tokenizer.json";
 

@@ -58,7 +58,7 @@ impl State {
     }
 
     /// A second attempt of so many steps, from the start; the best so far is kept.
-    pub(crate) fn begin_again(&mut self, weights: Vec<f32>, horizon: u64) {
+    pub fn begin_again(&mut self, weights: Vec<f32>, horizon: u64) {
         let (step, skipped, best) = (self.step, self.skipped, self.best.take());
         *self = Self { step, begun: step, horizon, skipped, best, ..Self::new(weights) };
     }
