@@ -30,8 +30,8 @@ pub(super) fn picture(points: &[DenoisingPoint]) -> Option<Picture> {
         .points(&error, Style::new(0).width(2.0).label("network"));
     let figure = Figure::new().panel(chart).caption(
         "How far the image behind the noise is from what is expected of it, root mean square. σ = 1/√a, where a is the reading of \
-         the clock: training and sampling go from right to left. Dashed: the posterior mean, which knows each pixel through its \
-         own noise only. What lies between the lines is what the network knows about images.",
+         the clock: sampling goes from right to left. Dashed: the posterior mean, which knows each pixel through its own noise \
+         only. What lies between the lines is what the network knows about images.",
     );
     let alt = "Denoising error by noise level, beside that of the posterior mean".to_owned();
     (!points.is_empty()).then(|| Picture { name: "denoising".into(), alt, figure })
