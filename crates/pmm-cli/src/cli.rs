@@ -137,12 +137,23 @@ pub(crate) struct Picturing {
     /// For images, with --sampler heun: noise put back on the way, such as 40
     #[arg(long, value_name = "AMOUNT")]
     pub(crate) churn: Option<f64>,
+    /// For images, with --sampler sde: what is taken at the end of the clock [default: estimate]
+    #[arg(long = "final", value_enum, value_name = "WHAT")]
+    pub(crate) last: Option<Last>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Last {
+    /// What the network expects of the image, x̂, by one more call: without noise
+    Estimate,
+    /// The posterior mean μ, as in the paper: with what is left of the noise
+    Mean,
 }
 
 impl Picturing {
     /// Whether anything is asked for.
     pub(crate) fn is_given(&self) -> bool {
-        self.guidance.is_some() || self.mask.is_some() || self.churn.is_some()
+        self.guidance.is_some() || self.mask.is_some() || self.churn.is_some() || self.last.is_some()
     }
 }
 
@@ -297,8 +308,9 @@ pub(crate) struct PredictArgs {
 ///
 /// A table: makes as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from made,
 /// usefulness, privacy (with --train), prediction, likelihood in bits. A text: the likelihood bound in
-/// bits per character, what an n-gram model of the same text needs, how samples differ from the text, how well gaps are filled. Images: the likelihood bound in
-/// bits per dimension, and a grid of samples.
+/// bits per character, what an n-gram model of the same text needs, how samples differ from the text, how well gaps are filled. Images:
+/// the likelihood bound in bits per dimension, samples beside their nearest training images and, with --features, Fréchet and
+/// kernel distances of samples to training images, beside those of as many images of DATA.
 /// Each score stands beside that of real data. Writes report.html to the model's folder.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
@@ -306,15 +318,26 @@ pub(crate) struct EvalArgs {
     pub(crate) model: PathBuf,
     /// Real rows, text or images not used to fit
     pub(crate) data: PathBuf,
-    /// Rows that were used to fit, as a baseline [default: half of DATA stands in for them]
+    /// What was used to fit, as a baseline [default: half of DATA stands in for rows; texts and images are kept by the model]
     #[arg(long, value_name = "FILE")]
     pub(crate) train: Option<PathBuf>,
     /// The column to predict [default: the model's target, or the last column]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// For texts: score the texts of this file (JSON lines, as pmm sample --format jsonl writes them), and nothing else
+    /// Score these samples, and nothing else: texts (JSON lines, as pmm sample --format jsonl writes them) or images (a folder, as
+    /// pmm sample --out FOLDER writes it; folders in it are classes)
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
+    /// For images: weights of a feature network, to measure distances with: a ResNet of CIFAR-10, EfficientNet-Lite0 or the
+    /// Inception of FID
+    #[arg(long, value_name = "FILE.safetensors")]
+    pub(crate) features: Option<PathBuf>,
+    /// For images: how many are drawn [default: 64; with --features 1000, or as many as DATA has]
+    #[arg(short, value_name = "N")]
+    pub(crate) n: Option<NonZeroUsize>,
+    /// For images: network calls for each [default: 20; 100 for the Poisson pair]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<NonZeroUsize>,
     /// For texts: a folder with GPT-2's model.safetensors and its tokenizer, to judge samples by
     #[arg(long, value_name = "DIR")]
     pub(crate) judge: Option<PathBuf>,
@@ -326,6 +349,13 @@ pub(crate) struct EvalArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+impl EvalArgs {
+    /// Whether something is asked for that only images have.
+    pub(crate) fn is_of_images(&self) -> bool {
+        self.features.is_some() || self.n.is_some() || self.steps.is_some()
+    }
 }
 
 /// Draw how data become known: the posterior mean converging, a text coming out of its masks, images out of noise.

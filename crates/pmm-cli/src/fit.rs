@@ -38,6 +38,7 @@ pub(crate) struct Fit {
 
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
+    refuse_nothing(&args.data)?;
     if image::is_image(args) {
         return image::fit::run(args);
     }
@@ -76,6 +77,26 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         fit.identity = identity(source.digest()?, &fit.schema, &fit.config)?;
     }
     start(&fit, args.resume, args.common.quiet)
+}
+
+/// Refuses a folder without a file in it, or in the folders in it, whatever kind it was meant to be.
+fn refuse_nothing(data: &Path) -> anyhow::Result<()> {
+    if data.is_dir() && !holds_a_file(data) {
+        bail!(Advice::new(
+            format!("{} is an empty folder: there is nothing to learn from", data.display()),
+            "put texts (.txt) or images (PNG, JPEG, WebP) into it, or name a file, such as a table"
+        ));
+    }
+    Ok(())
+}
+
+/// What cannot be looked into may hold files.
+fn holds_a_file(folder: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return true };
+    entries.flatten().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => holds_a_file(&entry.path()),
+        _ => true,
+    })
 }
 
 /// `penguins.csv.gz` → `penguins.pmm`.

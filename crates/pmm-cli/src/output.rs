@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pmm_data::{CellError, ImageDataError, OverrideError, ReadError, TextDataError};
+use pmm_net::FeatureError;
 use pmm_train::{Model, ModelError, TensorFileError};
 
 /// Writes to standard output.
@@ -76,6 +77,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.downcast_ref::<CellError>().map(CellError::hint))
             .or_else(|| cause.downcast_ref::<TextDataError>().map(TextDataError::hint))
             .or_else(|| cause.downcast_ref::<ImageDataError>().map(ImageDataError::hint))
+            .or_else(|| cause.downcast_ref::<FeatureError>().map(FeatureError::hint))
             .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))
             .or_else(|| cause.downcast_ref::<TensorFileError>().map(checkpoint_hint))?
     })

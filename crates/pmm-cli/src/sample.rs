@@ -16,7 +16,7 @@ pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
         return image::sample::run(args);
     }
     if args.picturing.is_given() {
-        bail!(Advice::new("--guidance, --mask and --churn are for images".into(), "leave them out"));
+        bail!(Advice::new("--guidance, --mask, --churn and --final are for images".into(), "leave them out"));
     }
     if pmm_train::is_text_model(&args.model) {
         return text::sample::run(args);

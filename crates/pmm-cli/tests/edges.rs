@@ -195,7 +195,7 @@ fn nothing_to_read() {
     refused("PK\x03\x04and so on", &["Excel", "hint: export the table as CSV"]);
     let place = Place::new();
     place.run_with("fit -", "").fails(1, &["standard input is empty"]);
-    place.run("fit .").fails(1, &["has no text files", "hint:"]);
+    place.run("fit .").fails(1, &["is an empty folder", "hint:"]);
     let place = Place::with_model("--set kind=table");
     place.run("sample pets.pmm --top-k 3").fails(1, &["are not for tables"]);
 }

@@ -151,6 +151,7 @@ fn eval_and_trace() {
     // Eight steps: no better than what single pixels tell.
     assert!(bits > 1.0 && bits < 9.0, "{bits}");
     assert!(scores["standard_error"].as_f64().unwrap() < 0.5);
+    assert!((1.0..8.0).contains(&scores["plain_bits"].as_f64().unwrap()));
     assert_eq!(tiles(&place, "shapes.pmm/samples.png", 8, 8).len(), 64);
     place.run("trace shapes.pmm -q").ok();
     let moving = place.read("shapes.pmm/trace.png");
@@ -161,6 +162,154 @@ fn eval_and_trace() {
     place.write("large.png", grid_png(&[vec![0; 81]], [1, 9, 9], 1).unwrap());
     place.run("eval shapes.pmm large.png").fails(1, &["9×9 pixels, grey, the model takes 8×8"]);
     place.run("eval shapes.pmm shapes/lying/00.png").fails(1, &["1 images, too few"]);
+}
+
+/// Weights of a ResNet with eight layers, in safetensors. It sees class 3 of CIFAR-10, a cat, in everything.
+fn resnet(seed: u64) -> Vec<u8> {
+    let mut shapes = vec![("conv1.weight".to_owned(), vec![16, 3, 3, 3]), ("bn1".to_owned(), vec![16])];
+    for (layer, inputs, outputs) in [(1, 16, 16), (2, 16, 32), (3, 32, 64)] {
+        for (part, inputs) in [(1, inputs), (2, outputs)] {
+            shapes.push((format!("layer{layer}.0.conv{part}.weight"), vec![outputs, inputs, 3, 3]));
+            shapes.push((format!("layer{layer}.0.bn{part}"), vec![outputs]));
+        }
+    }
+    shapes.push(("linear.weight".to_owned(), vec![10, 64]));
+    let mut rng = Streams::new(seed).stream(Purpose::DATA, 0, 0);
+    let mut tensors: Vec<(String, Vec<usize>, Vec<f32>)> = Vec::new();
+    for (name, shape) in shapes {
+        let count = shape.iter().product::<usize>();
+        if name.ends_with(".weight") {
+            let scale = (2.0 / (count / shape[0]) as f64).sqrt();
+            tensors.push((name, shape, (0..count).map(|_| (scale * rng.normal()) as f32).collect()));
+        } else {
+            for (part, value) in [("weight", 1.0), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)]
+            {
+                tensors.push((format!("{name}.{part}"), shape.clone(), vec![value; count]));
+            }
+        }
+    }
+    tensors.push((
+        "linear.bias".to_owned(),
+        vec![10],
+        (0..10).map(|i| if i == 3 { 1e6 } else { 0.0 }).collect(),
+    ));
+    let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
+    for (name, shape, values) in tensors {
+        let start = data.len();
+        data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        let entry = serde_json::json!({"dtype": "F32", "shape": shape, "data_offsets": [start, data.len()]});
+        header.insert(name, entry);
+    }
+    let header = serde_json::Value::Object(header).to_string();
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
+}
+
+fn json(place: &Place, arguments: &str) -> serde_json::Value {
+    serde_json::from_slice(&place.run(arguments).ok().out).unwrap()
+}
+
+/// Without a feature network: likelihood, neighbours by pixels and a report; and the way to the rest.
+#[test]
+fn a_report_to_look_at() {
+    let place = with_model("");
+    let run = place.run("eval shapes.pmm shapes --steps 4").ok();
+    let table = String::from_utf8(run.out).unwrap();
+    for row in ["bits per dimension", "bytes on their own", "nearest of 57 training images, in grey levels"] {
+        assert!(table.contains(row), "{row}: {table}");
+    }
+    assert!(run.err.contains("--features FILE.safetensors measures it"), "{}", run.err);
+    assert!(run.err.contains("learned from") && run.err.contains("report: open shapes.pmm"), "{}", run.err);
+    let html = String::from_utf8(place.read("shapes.pmm/report.html")).unwrap();
+    for part in ["Samples", "Verdict", "Nearest training images", "Denoising", "Training", "Model"] {
+        assert!(html.contains(&format!("<h2>{part}</h2>")), "{part}");
+    }
+    assert_eq!(html.matches("data:image/png;base64,iVBOR").count(), 2);
+    assert!(!html.contains("NaN") && !html.contains("FID "), "no Inception, no FID");
+    assert!(!place.path("shapes.pmm/cache").exists());
+    // Without the training images half of those given stand in, and copies cannot be told.
+    std::fs::remove_dir_all(place.path("shapes.pmm/state")).unwrap();
+    let alone = json(&place, "eval shapes.pmm shapes --steps 4 -n 9 --json -q --out elsewhere");
+    assert!(alone["nearest"].is_null() && alone["notes"].to_string().contains("--train FILE"), "{alone}");
+    assert_eq!(alone["denoising"].as_array().unwrap().len(), 14);
+    let html = String::from_utf8(place.read("elsewhere/report.html")).unwrap();
+    assert!(!html.contains("Nearest training images"));
+}
+
+/// Distances in the features of a network, beside those of real images; features are kept for the next time.
+#[test]
+fn distances_beside_real_images() {
+    let place = with_model("");
+    place.write("a.safetensors", resnet(1));
+    place.write("b.safetensors", resnet(2));
+    let eval = |network: &str| {
+        json(&place, &format!("eval shapes.pmm shapes --features {network} --steps 3 --json -q"))
+    };
+    let first = eval("a.safetensors");
+    let found = &first["distances"];
+    assert_eq!(
+        (found["images"].as_u64(), found["reference"].as_u64(), found["network"].as_str()),
+        (Some(60), Some(57), Some("ResNet-8 of CIFAR-10"))
+    );
+    // Nearly the same images on one side, those of eight steps of training on the other.
+    let frechet = |value: &serde_json::Value, of: &str| value["distances"]["frechet"][of].as_f64().unwrap();
+    assert!(frechet(&first, "samples") > 10.0 * frechet(&first, "held_out"), "{found}");
+    assert!(found["kernel"]["samples"]["distance"].as_f64().unwrap() > 0.0, "{found}");
+    assert!(first["accuracy"].is_null() && first["notes"].to_string().contains("not those of CIFAR-10"));
+    let kept = std::fs::read_dir(place.path("shapes.pmm/cache")).unwrap().next().unwrap().unwrap();
+    assert!(kept.file_name().to_string_lossy().starts_with("resnet-8-of-cifar-10-"), "{kept:?}");
+    let arrays: Vec<String> =
+        pmm_data::read_npz(&kept.path()).unwrap().into_iter().map(|array| array.name).collect();
+    assert_eq!(arrays, ["mu", "sigma", "features"]);
+    assert_eq!(eval("a.safetensors"), first);
+    // Another network of the same name is not taken for the first.
+    assert_ne!(frechet(&eval("b.safetensors"), "held_out"), frechet(&first, "held_out"));
+    assert_eq!(eval("a.safetensors"), first);
+    // Samples that are already there: the same scores.
+    place.run("sample shapes.pmm -n 60 --steps 3 --out made -q").ok();
+    let made = json(&place, "eval shapes.pmm shapes --samples made --features a.safetensors --json -q");
+    assert!(made["bits_per_dimension"].is_null(), "{made}");
+    assert!((frechet(&made, "held_out") - frechet(&first, "held_out")).abs() < 1e-6, "{made}");
+    place.run("eval shapes.pmm shapes --samples made -n 3").fails(1, &["none are drawn"]);
+    place
+        .run("eval shapes.pmm shapes --features shapes/lying/00.png")
+        .fails(1, &["no weights of a feature network", "hint: safetensors are read of ResNet"]);
+    place.write("c.pth", b"PK\x03\x04");
+    place.run("eval shapes.pmm shapes --features c.pth").fails(1, &["file of PyTorch", "convert it once"]);
+    place.run("eval shapes.pmm shapes --target x").fails(1, &["not for images"]);
+    place.run("eval shapes.pmm shapes --steps 1").fails(1, &["one network call"]);
+}
+
+/// The share of samples in which a classifier sees the class that was asked for.
+#[test]
+fn classes_of_cifar_are_told() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("cats/cat")).unwrap();
+    for row in 0..12 {
+        let png = grid_png(&[vec![20 * row; 48]], [3, 4, 4], 1).unwrap();
+        place.write(&format!("cats/cat/{row}.png"), png);
+    }
+    place.run(&format!("fit cats {QUICK}")).ok();
+    place.write("net.safetensors", resnet(1));
+    let found =
+        json(&place, "eval cats.pmm cats --features net.safetensors -n 8 --steps 3 --json -q --seed 1");
+    assert_eq!(found["accuracy"]["samples"]["share"].as_f64(), Some(1.0), "{found}");
+    assert_eq!(found["accuracy"]["held_out"]["images"].as_u64(), Some(8), "{found}");
+    // Eight images are too few for ten subsets of two.
+    assert!(found["distances"]["kernel"].is_null() && found["notes"].to_string().contains("no kernel"));
+}
+
+/// μ at the end of the clock keeps what is left of the noise; x̂ does not.
+#[test]
+fn what_is_taken_at_the_end() {
+    let place = with_model("");
+    let sample = |rest: &str| {
+        place.run(&format!("sample shapes.pmm -n 4 --steps 4 -q --out x.png {rest}")).ok();
+        place.read("x.png")
+    };
+    let estimate = sample("--sampler sde --final estimate");
+    assert_eq!(sample("--sampler sde"), estimate);
+    assert_ne!(sample("--sampler sde --final mean"), estimate);
+    place.run("sample shapes.pmm --final mean --out x.png").fails(1, &["--final is for --sampler sde"]);
 }
 
 #[test]
@@ -178,7 +327,13 @@ fn what_cannot_be_learned_is_refused() {
     let gif: Vec<u8> = gif.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
     place.write("shapes/lying/moving.gif", gif);
     place.run(&format!("fit shapes {QUICK}")).fails(1, &["moving.gif is a GIF file, which is not read"]);
-    std::fs::create_dir(place.path("none")).unwrap();
+    std::fs::create_dir_all(place.path("none/class")).unwrap();
+    for rest in ["", "--set kind=image", "--set kind=text", "--preset mnist"] {
+        place
+            .run(&format!("fit none {rest}"))
+            .fails(1, &["none is an empty folder", "nothing to learn from"]);
+    }
+    place.write("none/class/readme.doc", "");
     place.run("fit none --set kind=image").fails(1, &["none has no images"]);
     place.run("fit none").fails(1, &["none", "hint:"]);
     place.run("fit shapes/standing/00.png --preset mnist2").fails(1, &["no preset mnist2", "mnist ("]);
@@ -186,7 +341,7 @@ fn what_cannot_be_learned_is_refused() {
     place.run("fit shapes/standing --set net.width=9").fails(1, &["net.width (9)"]);
     place.write("wide.png", grid_png(&[vec![0; 32]], [1, 4, 8], 1).unwrap());
     place.run("fit wide.png").fails(1, &["4×8 pixels", "--set size=4"]);
-    for name in ["shapes", "wide", "standing"] {
+    for name in ["shapes", "wide", "standing", "none"] {
         assert!(!place.path(&format!("{name}.pmm")).exists(), "{name}");
     }
 }

@@ -9,5 +9,6 @@ pub mod text;
 
 pub use page::Page;
 pub use report::{
-    BoundLine, Picture, Prediction, PredictionScore, SummaryRow, TableReport, TextReport, TrainingPoint,
+    BoundLine, DenoisingPoint, ImageReport, Picture, Prediction, PredictionScore, Raster, SummaryRow,
+    TableReport, TextReport, TrainingPoint,
 };

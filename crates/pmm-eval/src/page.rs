@@ -57,6 +57,23 @@ impl Page {
         self.add(&format!(r#"<figure role="img" aria-label="{}">{svg}</figure>"#, escape(alt)))
     }
 
+    /// Adds a PNG that is part of the page, so many pixels wide (or as wide as there is room), with a line of text under it. It is
+    /// enlarged without smoothing, so that single pixels can be seen.
+    ///
+    /// ```
+    /// let html = pmm_eval::Page::new("").raster(b"\x89PNG", 64, "a dot", "One <dot>.").html();
+    /// assert!(html.contains(r#"<img class="raster" width="64" alt="a dot" src="data:image/png;base64,iVBORw==">"#));
+    /// assert!(html.contains("<figcaption>One &lt;dot&gt;.</figcaption>"));
+    /// ```
+    pub fn raster(self, png: &[u8], width: usize, alt: &str, caption: &str) -> Self {
+        self.add(&format!(
+            r#"<figure><img class="raster" width="{width}" alt="{}" src="data:image/png;base64,{}"><figcaption>{}</figcaption></figure>"#,
+            escape(alt),
+            base64(png),
+            escape(caption)
+        ))
+    }
+
     /// Adds a table. Columns whose cells are all numbers are set flush right; short rows are filled up, and
     /// cells beyond the header are left out.
     pub fn table<R: AsRef<[String]>>(self, header: &[&str], rows: &[R]) -> Self {
@@ -93,6 +110,21 @@ impl Page {
         self.body.push('\n');
         self
     }
+}
+
+/// RFC 4648, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            out.push(if place > chunk.len() { '=' } else { char::from(letter) });
+        }
+    }
+    out
 }
 
 fn table_cell(tag: &str, text: &str, number: bool) -> String {
@@ -132,6 +164,8 @@ p { margin: .5rem 0 1rem; max-width: 42rem }
 pre { margin: .75rem 0; padding: .1rem 0 .1rem .9rem; border-left: 3px solid var(--line); font: .85rem/1.5 'DejaVu Sans Mono', ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere }
 figure, .wide { margin: 1rem 0; overflow-x: auto }
 .chart { display: block; max-width: max(100%, 34rem); height: auto }
+.raster { display: block; max-width: 100%; height: auto; image-rendering: pixelated }
+figcaption { margin-top: .4rem; font-size: .85rem; line-height: 1.45; color: var(--soft) }
 table { border-collapse: collapse; font-size: .9rem; line-height: 1.4 }
 th, td { padding: .3rem 1.2rem .3rem 0; text-align: left; vertical-align: top }
 th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--line) }
@@ -158,6 +192,14 @@ mod tests {
         }
         assert!(html.contains(r#"aria-label="&quot;&lt;alt&gt;&quot;"><svg/></figure>"#));
         assert!(html.contains("<p>&lt;p&gt;</p>"));
+    }
+
+    /// The examples of RFC 4648.
+    #[test]
+    fn bytes_become_letters() {
+        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
+        pairs.iter().for_each(|(bytes, letters)| assert_eq!(base64(bytes.as_bytes()), *letters));
+        assert_eq!(base64(&[255, 239, 190]), "/+++");
     }
 
     #[test]

@@ -53,14 +53,17 @@ pub(crate) struct Rows {
 
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     output::set_threads(args.common.threads)?;
-    if pmm_train::is_text_model(&args.model) {
-        return text::eval::run(args);
-    }
     if pmm_train::is_image_model(&args.model) {
         return image::eval::run(args);
     }
+    if args.is_of_images() {
+        anyhow::bail!(Advice::new("--features, -n and --steps are for images".into(), "leave them out"));
+    }
+    if pmm_train::is_text_model(&args.model) {
+        return text::eval::run(args);
+    }
     if args.samples.is_some() || args.judge.is_some() {
-        anyhow::bail!(Advice::new("--samples and --judge are for texts".into(), "leave them out"));
+        anyhow::bail!(Advice::new("--samples and --judge are not for tables".into(), "leave them out"));
     }
     let model = output::load(&args.model)?;
     let target = target(&model, args.target.as_deref())?;

@@ -238,8 +238,9 @@ fn card(fit: &Fit, facts: &Facts) -> String {
         "# A model of images, by Posterior Mean Matching\n\n\
          Fitted by pmm {} to {} images of {}; classes: {}; seed {}; {} weights; {} steps, the best at step {} \
          with a held-out loss of {} per pixel.\n\nData: BLAKE3 {}.\n\n```toml\n{}```\n\n\
-         `state/images.bin` holds the images themselves: whoever has this folder can see them. `--resume` makes it anew; the \
-         other verbs do not need it.\n",
+         `state/images.bin` holds the images themselves: whoever has this folder can see them. `--resume` makes it anew; \
+         eval compares samples with them, the other verbs do not need it. eval --features keeps their features in `cache`, \
+         which can be deleted.\n",
         fact("version"),
         fit.facts.count,
         shape(fit.facts.shape),

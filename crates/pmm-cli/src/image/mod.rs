@@ -7,7 +7,6 @@ pub(crate) mod info;
 mod plan;
 mod preview;
 pub(crate) mod sample;
-mod terminal;
 pub(crate) mod trace;
 mod write;
 

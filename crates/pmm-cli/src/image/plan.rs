@@ -7,7 +7,7 @@ use pmm::{
 use pmm_net::image::{ImageDenoiser, ImagePair};
 use pmm_train::ImageFacts;
 
-use crate::cli::{Drawing, Sampler};
+use crate::cli::{Drawing, Last, Picturing, Sampler};
 use crate::output::Advice;
 
 /// Images drawn together.
@@ -26,10 +26,11 @@ pub(super) struct Plan {
     sampler: Sampler,
     calls: usize,
     churn: f64,
+    finish: Finish,
 }
 
 impl Plan {
-    pub(super) fn new(drawing: &Drawing, churn: Option<f64>, pair: ImagePair) -> anyhow::Result<Self> {
+    pub(super) fn new(drawing: &Drawing, asked: &Picturing, pair: ImagePair) -> anyhow::Result<Self> {
         if drawing.is_of_text() {
             bail!(Advice::new("--temperature, --top-k and --top-p are for texts".into(), "leave them out"));
         }
@@ -51,7 +52,7 @@ impl Plan {
                 format!("--sampler {samplers} do")
             ));
         }
-        if let Some(churn) = churn {
+        if let Some(churn) = asked.churn {
             if plan.sampler != Sampler::Heun {
                 bail!(Advice::new(
                     "--churn is for --sampler heun".into(),
@@ -61,6 +62,18 @@ impl Plan {
             plan.churn = churn;
             // Refused now rather than halfway.
             Churn::new(churn, CHURN.0, CHURN.1, 1.0)?;
+        }
+        if let Some(last) = asked.last {
+            if plan.sampler != Sampler::Sde {
+                bail!(Advice::new(
+                    "--final is for --sampler sde: the others end with what the network expects".into(),
+                    "leave it out, or add --sampler sde"
+                ));
+            }
+            plan.finish = match last {
+                Last::Estimate => Finish::Estimate,
+                Last::Mean => Finish::PosteriorMean,
+            };
         }
         plan.calls = match plan.sampler {
             Sampler::Sde => 250,
@@ -81,10 +94,11 @@ impl Plan {
 
     /// The recommended plan of a pair.
     pub(super) fn of(pair: ImagePair) -> Self {
-        match pair {
-            ImagePair::Normal => Self { sampler: Sampler::Dpm, calls: 20, churn: 0.0 },
-            ImagePair::Poisson => Self { sampler: Sampler::Leap, calls: 100, churn: 0.0 },
-        }
+        let (sampler, calls) = match pair {
+            ImagePair::Normal => (Sampler::Dpm, 20),
+            ImagePair::Poisson => (Sampler::Leap, 100),
+        };
+        Self { sampler, calls, churn: 0.0, finish: Finish::Estimate }
     }
 
     /// With another number of calls.
@@ -113,8 +127,9 @@ impl Plan {
                 return Ok(leap(denoiser, states, &grid, streams, observer)?);
             }
             Sampler::Sde => {
-                let grid = Grid::uniform(self.calls - 1)?;
-                return Ok(online(denoiser, states, &grid, streams, Finish::Estimate, observer)?);
+                // An estimate at the end is one more call.
+                let grid = Grid::uniform(self.calls - usize::from(self.finish == Finish::Estimate))?;
+                return Ok(online(denoiser, states, &grid, streams, self.finish, observer)?);
             }
             _ => Solver::DpmSolverPlusPlus2M,
         };

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
     }
     write::check(&args.output)?;
     let model = ImageModel::load(&args.model)?;
-    let plan = Plan::new(&args.drawing, args.picturing.churn, model.config.pair)?;
+    let plan = Plan::new(&args.drawing, &args.picturing, model.config.pair)?;
     let given = Given::read(args, &model)?;
     let guidance = guidance(args, &model)?;
     let n = args.n.unwrap_or(COUNT);

@@ -51,7 +51,6 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     // A trial run leaves nothing behind.
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     let place = if args.dry_run { scratch.path().to_owned() } else { folder.clone() };
-    files::make_folder(&place.join("state"))?;
     let (tokenizer, tokens) = read(args, &place, &config, stored.as_ref().map(|(_, tokenizer)| tokenizer))?;
     let config = match (&stored, &args.preset) {
         (Some(_), _) | (_, Some(_)) => config,
@@ -107,6 +106,7 @@ fn read(
         (None, path) => Tokenizer::load(Path::new(path))?,
     };
     let path = place.join(TOKENS);
+    files::make_folder(&place.join("state"))?;
     Tokens::write(&source, &tokenizer, &path, &mut |bytes| {
         bar.set_message(format!("reading, {} MB", bytes / 1_000_000));
     })?;

@@ -38,6 +38,7 @@ mod kernel;
 mod moments;
 mod neighbours;
 mod product;
+mod scores;
 mod singular;
 
 pub use accuracy::{ClassAccuracy, class_accuracy};
@@ -48,3 +49,4 @@ pub use gaussian::Gaussian;
 pub use kernel::{KernelDistance, kernel_distance};
 pub use moments::Moments;
 pub use neighbours::{Neighbour, neighbours};
+pub use scores::{Beside, Bits, Distances, ImageScores, Nearest};

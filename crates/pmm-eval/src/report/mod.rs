@@ -1,9 +1,11 @@
-//! The reports on a table and on texts: verdicts in plain words, pictures, and the figures behind them.
+//! The reports on a table, on texts and on images: verdicts in plain words, pictures, and the figures behind them.
 
 mod calibration;
+mod image;
 mod marginals;
 mod number;
 mod pairs;
+mod summary;
 mod text;
 mod training;
 mod verdict;
@@ -14,9 +16,10 @@ use crate::Page;
 use crate::chart::Figure;
 use crate::table::{Calibration, ClassCalibration, Frame, Measure, TableScores};
 
+pub use image::{DenoisingPoint, ImageReport, Raster};
+pub use summary::SummaryRow;
 pub use text::{BoundLine, TextReport};
 pub use training::TrainingPoint;
-pub use verdict::SummaryRow;
 
 /// Everything a report may show. Parts left empty are left out.
 ///

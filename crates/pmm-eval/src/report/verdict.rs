@@ -1,23 +1,9 @@
 //! What the scores say, in words.
 
-use serde::Serialize;
-
 use super::number::{number, percent};
+use super::summary::SummaryRow;
 use super::{Prediction, PredictionScore, TableReport};
 use crate::table::{Calibration, ClassCalibration, Privacy, TwoSample, Usefulness, UsefulnessMeasure};
-
-/// One headline figure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SummaryRow {
-    /// What is measured.
-    pub name: String,
-    /// The figure.
-    pub value: String,
-    /// The same for real rows, or for a forecast that knows nothing of the row.
-    pub baseline: String,
-    /// How to read it.
-    pub meaning: String,
-}
 
 fn row(name: impl Into<String>, value: String, baseline: String, meaning: &str) -> SummaryRow {
     SummaryRow { name: name.into(), value, baseline, meaning: meaning.to_owned() }

@@ -4,8 +4,9 @@ use super::net::Unet;
 use crate::parts::Part;
 
 /// Tensors as large as a convolution's output that a training step remembers for each convolution: its norm, its activation
-/// and their compositions, as measured.
-const REMEMBERED: f64 = 9.0;
+/// and their compositions. By the peak memory of whole fits, less weights and data, 3 (width 32, at 32×32 and at 64×64 pixels)
+/// to 7 (width 64, at 32×32): the larger, so that memory suffices.
+const REMEMBERED: f64 = 7.0;
 
 impl Unet {
     /// Multiplications of one image on its way through.

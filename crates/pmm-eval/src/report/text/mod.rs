@@ -3,10 +3,9 @@
 mod bars;
 mod rows;
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
+use super::summary::aligned;
 use super::{Picture, SummaryRow, TrainingPoint, training, with_facts};
 use crate::Page;
 use crate::text::TextScores;
@@ -97,16 +96,7 @@ impl TextReport {
 
     /// The headline figures as a table for a terminal; empty without figures.
     pub fn summary(&self) -> String {
-        let head = ["score", "here", "baseline", "meaning"].map(str::to_owned);
-        let rows = self.rows().into_iter().map(|row| [row.name, row.value, row.baseline, row.meaning]);
-        let table: Vec<[String; 4]> = std::iter::once(head).chain(rows).collect();
-        let widest = |i: usize| table.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-        let (a, b, c) = (widest(0), widest(1), widest(2));
-        let mut out = String::new();
-        for [name, value, baseline, meaning] in table.iter().filter(|_| table.len() > 1) {
-            let _ = writeln!(out, "{name:<a$}  {value:>b$}  {baseline:>c$}  {meaning}");
-        }
-        out
+        aligned(&self.rows())
     }
 
     fn verdict(&self, page: Page) -> Page {
