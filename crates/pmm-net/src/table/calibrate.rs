@@ -58,7 +58,9 @@ impl TableNet {
     /// Logits of the codes' shares in the data.
     fn shares(&self, column: usize) -> Vec<f32> {
         let tokens = self.coordinates.columns[column].tokens.as_ref();
-        tokens.map_or(Vec::new(), |tokens| log_shares(&tokens.counts, tokens.codes))
+        tokens.map_or(Vec::new(), |tokens| {
+            log_shares(&tokens.counts, tokens.codes, self.heads()[column].missing)
+        })
     }
 }
 

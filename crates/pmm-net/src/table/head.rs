@@ -17,6 +17,8 @@ const HALF_LOG_2_PI: f64 = 0.918_938_533_204_672_7;
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnHead {
     pub(crate) tokens: Option<Range<usize>>,
+    /// The code of a missing cell, where there is one.
+    pub(crate) missing: Option<usize>,
     pub(crate) value: Option<(Range<usize>, ValueHead)>,
 }
 
@@ -132,7 +134,8 @@ impl ColumnHead {
             (Head::Mean, Scale::Score) => (take(1), ValueHead::Normal),
             (Head::Mean, Scale::Ratio(_)) => (take(1), ValueHead::Poisson),
         });
-        Self { tokens, value }
+        let missing = place.tokens.as_ref().and_then(|tokens| tokens.missing).map(|code| code as usize);
+        Self { tokens, missing, value }
     }
 
     pub(crate) fn with_pair(mut self, gamma: bool) -> Self {
@@ -152,13 +155,16 @@ impl ColumnHead {
     /// Biases from which training starts: the codes' shares; components spread over the normal law.
     pub(crate) fn initial(&self, counts: &[u64], biases: &mut [f32]) {
         if let Some(range) = &self.tokens {
-            biases[range.clone()].copy_from_slice(&log_shares(counts, range.len()));
+            biases[range.clone()].copy_from_slice(&log_shares(counts, range.len(), self.missing));
         }
         if let Some((range, ValueHead::Mixture)) = &self.value {
-            let biases = &mut biases[range.clone()];
+            // Weights fall off such that the mixture is the standard normal law, as the scores of all rows together are.
+            let (biases, sd, reach) = (&mut biases[range.clone()], 0.7f32, 2.5);
             for k in 0..COMPONENTS {
-                biases[COMPONENTS + k] = -1.75 + 3.5 * k as f32 / (COMPONENTS - 1) as f32;
-                biases[2 * COMPONENTS + k] = -0.5;
+                let centre = reach * (2.0 * k as f32 / (COMPONENTS - 1) as f32 - 1.0);
+                biases[k] = -0.5 * centre * centre / (1.0 - sd * sd);
+                biases[COMPONENTS + k] = centre;
+                biases[2 * COMPONENTS + k] = sd.ln();
             }
         }
     }
@@ -167,7 +173,8 @@ impl ColumnHead {
     pub(crate) fn loss(&self, outputs: &[f32], target: &Target, slope: &mut [f32]) -> f64 {
         let mut loss = 0.0;
         if let (Some(range), Some(token)) = (&self.tokens, target.token) {
-            loss += cross_entropy(&outputs[range.clone()], token, target.weight, &mut slope[range.clone()]);
+            let (logits, slope) = (&outputs[range.clone()], &mut slope[range.clone()]);
+            loss += cross_entropy(logits, token as usize, self.missing, target.weight, slope);
         }
         if let (Some((range, head)), Some(x)) = (&self.value, target.value) {
             let (outputs, slope) = (&outputs[range.clone()], &mut slope[range.clone()]);
@@ -202,7 +209,7 @@ impl ColumnHead {
     pub(crate) fn law(&self, outputs: &[f32], mean: f32, clock: f32) -> Law {
         let mut law = Law::default();
         if let Some(range) = &self.tokens {
-            softmax(&outputs[range.clone()], &mut law.codes);
+            probabilities(&outputs[range.clone()], self.missing, &mut law.codes);
         }
         if let Some((range, ValueHead::Mixture)) = &self.value {
             let outputs = &outputs[range.clone()];
@@ -236,24 +243,56 @@ fn scale_at(clock: f32) -> f32 {
 }
 
 /// The logits of shares; a code that was never seen has half a count.
-pub(crate) fn log_shares(counts: &[u64], codes: usize) -> Vec<f32> {
+pub(crate) fn log_shares(counts: &[u64], codes: usize, missing: Option<usize>) -> Vec<f32> {
     let total: u64 = counts.iter().sum();
-    let count = |code: usize| counts.get(code).copied().unwrap_or(0) as f32;
-    (0..codes).map(|code| ((count(code) + 0.5) / (total as f32 + 1.0)).ln()).collect()
+    let share = |code: usize| {
+        (counts.get(code).copied().unwrap_or(0) as f32 + 0.5) / (total as f32 + 0.5 * codes as f32)
+    };
+    let logit = |code: usize| if missing == Some(code) { 1.0 - share(code) } else { 1.0 };
+    (0..codes).map(|code| (share(code) / logit(code)).ln()).collect()
 }
 
-/// −log softmax(logits)\[token\].
-fn cross_entropy(logits: &[f32], token: u32, weight: f32, slope: &mut [f32]) -> f32 {
-    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for (slope, logit) in slope.iter_mut().zip(logits) {
-        *slope = (logit - most).exp();
-        sum += *slope;
+/// −log p of a token; its gradient to `slope`. That a cell is missing has a logit of its own, log(p/(1 − p)): cells that are
+/// missing say nothing about the levels, which are asked for when gaps are filled.
+fn cross_entropy(
+    logits: &[f32],
+    token: usize,
+    missing: Option<usize>,
+    weight: f32,
+    slope: &mut [f32],
+) -> f32 {
+    slope.fill(0.0);
+    let mut loss = 0.0;
+    if let Some(gap) = missing {
+        let (logit, is_gap) = (logits[gap], token == gap);
+        let signed = if is_gap { -logit } else { logit };
+        loss += signed.max(0.0) + (-signed.abs()).exp().ln_1p();
+        slope[gap] = weight * (sigmoid(logit) - f32::from(u8::from(is_gap)));
+        if is_gap {
+            return loss;
+        }
     }
-    let scale = weight / sum;
-    slope.iter_mut().for_each(|slope| *slope *= scale);
-    slope[token as usize] -= weight;
-    sum.ln() + most - logits[token as usize]
+    let levels = || (0..logits.len()).filter(|code| missing != Some(*code));
+    let most = levels().map(|code| logits[code]).fold(f32::NEG_INFINITY, f32::max);
+    let sum: f32 = levels().map(|code| (logits[code] - most).exp()).sum();
+    levels().for_each(|code| slope[code] = weight * (logits[code] - most).exp() / sum);
+    slope[token] -= weight;
+    loss + sum.ln() + most - logits[token]
+}
+
+/// The probabilities of codes from their logits.
+pub(crate) fn probabilities(logits: &[f32], missing: Option<usize>, out: &mut Vec<f64>) {
+    let Some(gap) = missing else { return softmax(logits, out) };
+    let mut levels = logits.to_vec();
+    levels[gap] = f32::NEG_INFINITY;
+    softmax(&levels, out);
+    let p = f64::from(sigmoid(logits[gap]));
+    out.iter_mut().for_each(|level| *level *= 1.0 - p);
+    out[gap] = p;
+}
+
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
 }
 
 /// −log Σ wₖ N(x; centre + scale·mₖ, scale·sₖ), without the constant of the scale.
@@ -299,9 +338,12 @@ mod tests {
 
     fn heads() -> Vec<(ColumnHead, Target)> {
         let base = Target { weight: 0.7, token: None, value: None, mean: 0.0, clock: 0.0 };
-        let value = |head, len| ColumnHead { tokens: None, value: Some((0..len, head)) };
+        let value = |head, len| ColumnHead { tokens: None, missing: None, value: Some((0..len, head)) };
+        let codes = |missing| ColumnHead { tokens: Some(0..5), missing, value: None };
         vec![
-            (ColumnHead { tokens: Some(0..5), value: None }, Target { token: Some(3), ..base }),
+            (codes(None), Target { token: Some(3), ..base }),
+            (codes(Some(4)), Target { token: Some(3), ..base }),
+            (codes(Some(4)), Target { token: Some(4), ..base }),
             (value(ValueHead::Mixture, 24), Target { value: Some(0.3), ..base }),
             (value(ValueHead::Mixture, 24), Target { value: Some(0.3), mean: 0.5, clock: 30.0, ..base }),
             (value(ValueHead::Normal, 1), Target { value: Some(0.3), mean: 0.1, clock: 7.0, ..base }),
@@ -309,7 +351,7 @@ mod tests {
             (value(ValueHead::Poisson, 1), Target { value: Some(2.0), mean: 1.4, clock: 9.0, ..base }),
             (value(ValueHead::Gamma, 1), Target { value: Some(2.0), mean: 1.4, clock: 9.0, ..base }),
             (
-                ColumnHead { tokens: Some(0..3), value: Some((3..27, ValueHead::Mixture)) },
+                ColumnHead { tokens: Some(0..3), missing: Some(2), value: Some((3..27, ValueHead::Mixture)) },
                 Target { token: Some(0), value: Some(-1.2), ..base },
             ),
         ]
@@ -321,7 +363,8 @@ mod tests {
         for (index, (head, target)) in heads().into_iter().enumerate() {
             let len = head.end(0);
             let mut stream = pmm::Streams::new(9).stream(pmm::Purpose::DATA, index as u64, 0);
-            let outputs: Vec<f32> = (0..len).map(|_| 0.8 * stream.normal() as f32).collect();
+            // Small enough to stay clear of the bounds of the standard deviations.
+            let outputs: Vec<f32> = (0..len).map(|_| 0.5 * stream.normal() as f32).collect();
             let mut slope = vec![0.0; len];
             head.loss(&outputs, &target, &mut slope);
             for i in 0..len {
@@ -357,6 +400,32 @@ mod tests {
         let below: f64 =
             (-20_000..500).map(|i| law.log_density((f64::from(i) + 0.5) * step).exp() * step).sum();
         assert!((below - law.cdf(0.5)).abs() < 1e-3);
+    }
+
+    /// A missing cell teaches that it is missing, and nothing about the levels.
+    #[test]
+    fn gaps_do_not_teach_levels() {
+        let head = ColumnHead { tokens: Some(0..3), missing: Some(2), value: None };
+        let target = Target { weight: 1.0, token: Some(2), value: None, mean: 0.0, clock: 0.0 };
+        let mut slope = [0.0; 3];
+        head.loss(&[1.0, -1.0, 0.5], &target, &mut slope);
+        assert!(slope[..2] == [0.0, 0.0] && slope[2] < 0.0);
+        let codes = head.law(&[1.0, -1.0, 9.0], 0.0, 0.0).codes;
+        assert!((codes[0] / codes[1] - 2f64.exp()).abs() < 1e-3 && codes[2] > 0.999, "{codes:?}");
+    }
+
+    /// Before training, the mixture is the standard normal law, to a percent of its density within three standard deviations.
+    #[test]
+    fn mixtures_begin_normal() {
+        let head = ColumnHead { tokens: None, missing: None, value: Some((0..24, ValueHead::Mixture)) };
+        let mut biases = [0.0; 24];
+        head.initial(&[], &mut biases);
+        let law = head.law(&biases, 0.0, 0.0);
+        for i in -30..=30 {
+            let z = f64::from(i) / 10.0;
+            let ratio = (law.log_density(z) + HALF_LOG_2_PI + 0.5 * z * z).exp();
+            assert!((ratio - 1.0).abs() < 0.01, "{z}: {ratio}");
+        }
     }
 
     /// Draws follow the law. 20,000 draws: a share is off by five standard errors once in two million runs.

@@ -5,7 +5,7 @@
 //! than a small share of how often it occurs: a rare code is not far off merely because it is rare.
 
 use super::batch::Batch;
-use super::head::log_shares;
+use super::head::{log_shares, probabilities};
 use super::net::TableNet;
 
 /// Ratios of probability to share below which a code may be taken for impossible.
@@ -48,8 +48,12 @@ impl TableNet {
     /// How often each code of a column occurs.
     pub(super) fn shares_of(&self, column: usize) -> Vec<f64> {
         let tokens = self.coordinates.columns[column].tokens.as_ref();
-        let logs = tokens.map_or(Vec::new(), |tokens| log_shares(&tokens.counts, tokens.codes));
-        logs.into_iter().map(|log| f64::from(log).exp()).collect()
+        let missing = self.heads()[column].missing;
+        let mut shares = Vec::new();
+        if let Some(tokens) = tokens {
+            probabilities(&log_shares(&tokens.counts, tokens.codes, missing), missing, &mut shares);
+        }
+        shares
     }
 }
 
