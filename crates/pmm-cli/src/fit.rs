@@ -10,13 +10,12 @@ use pmm::Streams;
 use pmm_data::{Overrides, ReadNotes, ReadOptions, Schema, Source, Table};
 use pmm_net::table::TableNet;
 use pmm_train::{
-    BatchConfig, Facts, FitConfig, Log, Outcome, State, TableTask, Task, TensorFileError, TrainError,
-    identity, load_settings, load_state, load_tensors, network, note_trims, remove_leftovers,
-    save_model_weights, save_settings, save_state, train,
+    BatchConfig, Facts, FitConfig, Outcome, State, TableTask, Task, TrainError, identity, load_settings,
+    network, note_trims, save_model_weights, save_settings, train,
 };
 
+use crate::begin::{Begin, check_data};
 use crate::cli::FitArgs;
-use crate::keeper::Keeper;
 use crate::output::{self, Advice};
 use crate::{card, columns, files, image, settings, text};
 
@@ -24,7 +23,6 @@ use crate::{card, columns, files, image, settings, text};
 const MOST_CELLS: usize = 160_000_000;
 /// Below so many rows none is held out: validation then looks at the rows it learns from.
 const LEAST_ROWS_TO_HOLD_OUT: usize = 40;
-pub(crate) const CHECKPOINT: &str = "state/checkpoint.safetensors";
 
 /// Everything that a fit needs.
 pub(crate) struct Fit {
@@ -138,17 +136,14 @@ fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Settings)> {
     };
     let mut rest = Vec::new();
     let mut options = ReadOptions::default();
-    for setting in &args.set {
-        let Some((key, value)) = setting.split_once('=') else {
-            bail!(Advice::new(format!("--set {setting} has no ="), "write --set key=value"));
-        };
-        match key {
-            "header" | "delimiter" => settings::set_reading(&mut options, key, value)?,
-            "missing" => overrides.set(key, value)?,
+    for (key, value) in settings::pairs(args)? {
+        match key.as_str() {
+            "header" | "delimiter" => settings::set_reading(&mut options, &key, &value)?,
+            "missing" => overrides.set(&key, &value)?,
             // Said already, by coming here.
             "kind" if value == "table" => {}
-            _ if key.starts_with("columns.") => overrides.set(key, value)?,
-            _ => rest.push((key.to_owned(), value.to_owned())),
+            _ if key.starts_with("columns.") => overrides.set(&key, &value)?,
+            _ => rest.push((key, value)),
         }
     }
     Ok((Source::open(&args.data, &options)?, overrides, rest))
@@ -156,13 +151,7 @@ fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Settings)> {
 
 /// Settings and schema of a fit that goes on, if it was begun with these data.
 fn stored(folder: &Path, source: &Source) -> anyhow::Result<(FitConfig, Schema)> {
-    let path = folder.join(CHECKPOINT);
-    let (_, facts) = load_tensors(&path)?;
-    let (found, expected) = (facts.get("data").cloned().unwrap_or_default(), source.digest()?.to_owned());
-    if found != expected {
-        let what = "data".to_owned();
-        return Err(TensorFileError::Foreign { path, what, found, expected }.into());
-    }
+    check_data(folder, source.digest()?)?;
     Ok(load_settings(folder)?)
 }
 
@@ -196,14 +185,7 @@ fn prepare(
     if let Some(target) = &config.target {
         columns::find_modelled(&schema, target)?;
     }
-    if let Some(stored) = &stored
-        && let Some((key, was, is)) = settings::difference(stored, &config)?
-    {
-        bail!(Advice::new(
-            format!("{} says {key} = {was}, not {is}", folder.join("config.toml").display()),
-            "--resume alone goes on with the settings it began with, --force begins anew"
-        ));
-    }
+    settings::keep_stored(&folder, stored.as_ref(), &config)?;
     let net = Arc::new(network(&schema, &config)?);
     let identity = identity(source.digest()?, &schema, &config)?;
     Ok(Fit { folder, schema, config, table: Arc::new(table), net, identity })
@@ -257,22 +239,18 @@ pub(crate) fn trial(task: &impl Task, minutes: f64) -> u64 {
 
 /// Trains, from the start or from a checkpoint, and leaves a model; Ctrl-C does so early, and is no failure.
 pub(crate) fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
-    let checkpoint = fit.folder.join(CHECKPOINT);
-    let mut state = if resume {
-        load_state(&checkpoint, &fit.identity, fit.net.parts().len())?
-    } else {
-        State::new(fit.net.initial(&Streams::new(fit.config.seed)))
+    let begin = Begin {
+        folder: &fit.folder,
+        train: &fit.config.train,
+        identity: &fit.identity,
+        weights: fit.net.parts().len(),
+        resume,
+        quiet,
     };
-    files::make_folder(&fit.folder.join("state"))?;
-    files::begin_anew(&fit.folder, resume)?;
-    remove_leftovers(&fit.folder);
-    remove_leftovers(&fit.folder.join("state"));
-    // Before the settings, by which a folder is known as a fit: whatever has settings can go on.
-    save_state(&checkpoint, &state, &fit.identity)?;
-    save_settings(&fit.folder, &fit.config, &fit.schema)?;
-    let log = Log::open(&fit.folder.join("log.csv"), state.step).context("cannot write log.csv")?;
+    let initial = || fit.net.initial(&Streams::new(fit.config.seed));
+    let (mut state, mut keeper) =
+        begin.begin(initial, || save_settings(&fit.folder, &fit.config, &fit.schema))?;
     let task = fit.task()?;
-    let mut keeper = Keeper::new(&fit.config.train, &fit.identity, checkpoint, log, state.step, quiet);
     let outcome = train(&task, &fit.config.train, &mut state, &mut keeper, interrupted());
     let mut facts = keeper.finish(&state)?;
     facts.insert("rows".into(), fit.table.rows.to_string());

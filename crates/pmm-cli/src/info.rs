@@ -6,6 +6,7 @@ use comfy_table::Table as Text;
 use pmm::Head;
 use pmm_net::table::ClockKind;
 use pmm_train::{ImageModel, Model, TextModel, to_toml};
+use serde::Serialize;
 
 use crate::cli::InfoArgs;
 use crate::{columns, image, output, text};
@@ -35,13 +36,19 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
 }
 
 fn table(folder: &Path, model: &Model) -> String {
-    let mut facts = Text::new();
-    facts.load_style(comfy_table::presets::NOTHING);
-    facts_of(folder, model).into_iter().for_each(|(name, value)| {
-        facts.add_row([name.to_owned(), value]);
+    let columns = format!("{}\n\n", columns::table(&model.schema));
+    page(facts_of(folder, model), &columns, &model.config)
+}
+
+/// Facts by name, whatever stands between, and the settings.
+pub(crate) fn page(facts: Vec<(&'static str, String)>, between: &str, config: &impl Serialize) -> String {
+    let mut table = Text::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    facts.into_iter().for_each(|(name, value)| {
+        table.add_row([name.to_owned(), value]);
     });
-    let settings: String = to_toml(&model.config).lines().map(|line| format!("  {line}\n")).collect();
-    format!("{facts}\n\n{}\n\n settings (config.toml)\n{settings}", columns::table(&model.schema))
+    let settings: String = to_toml(config).lines().map(|line| format!("  {line}\n")).collect();
+    format!("{table}\n\n{between} settings (config.toml)\n{settings}")
 }
 
 fn facts_of(folder: &Path, model: &Model) -> Vec<(&'static str, String)> {

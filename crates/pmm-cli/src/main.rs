@@ -1,5 +1,6 @@
 //! The program `pmm`: generative models of your data.
 
+mod begin;
 mod card;
 mod cli;
 mod columns;

@@ -1,5 +1,7 @@
 //! Settings: defaults by size, then a file, then flags.
 
+use std::path::Path;
+
 use anyhow::{Context, bail};
 use pmm_data::{Header, ReadOptions};
 use serde::Serialize;
@@ -21,6 +23,15 @@ pub(crate) fn set_reading(options: &mut ReadOptions, key: &str, value: &str) -> 
         )),
     }
     Ok(())
+}
+
+/// `--set` as keys and values.
+pub(crate) fn pairs(args: &FitArgs) -> anyhow::Result<Vec<(String, String)>> {
+    let pair = |setting: &String| match setting.split_once('=') {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => bail!(Advice::new(format!("--set {setting} has no ="), "write --set key=value")),
+    };
+    args.set.iter().map(pair).collect()
 }
 
 /// What the user has set: a file, then flags. A fit that goes on keeps what it has `stored`.
@@ -98,8 +109,21 @@ pub(crate) fn merge<T: Serialize + DeserializeOwned>(base: &T, given: &toml::Tab
     })
 }
 
+/// Refuses to go on with other settings than a fit began with.
+pub(crate) fn keep_stored<T: Serialize>(folder: &Path, stored: Option<&T>, config: &T) -> anyhow::Result<()> {
+    if let Some(stored) = stored
+        && let Some((key, was, is)) = difference(stored, config)?
+    {
+        bail!(Advice::new(
+            format!("{} says {key} = {was}, not {is}", folder.join("config.toml").display()),
+            "--resume alone goes on with the settings it began with, --force begins anew"
+        ));
+    }
+    Ok(())
+}
+
 /// The first setting in which two differ, and what it is in each; how often a fit is saved does not count.
-pub(crate) fn difference<T: Serialize>(a: &T, b: &T) -> anyhow::Result<Option<(String, String, String)>> {
+fn difference<T: Serialize>(a: &T, b: &T) -> anyhow::Result<Option<(String, String, String)>> {
     let (a, b) = (toml::Table::try_from(a)?, toml::Table::try_from(b)?);
     let (a, b) = (toml::Value::Table(a), toml::Value::Table(b));
     Ok(differing("", Some(&a), Some(&b)).filter(|(key, ..)| key != "train.checkpoint_seconds"))

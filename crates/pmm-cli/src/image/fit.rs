@@ -8,16 +8,15 @@ use pmm::Streams;
 use pmm_data::{ImageOptions, ImageSource, Images};
 use pmm_net::image::ImageNet;
 use pmm_train::{
-    Facts, ImageConfig, ImageFacts, ImageTask, Log, State, TensorFileError, image_identity, image_network,
-    load_image_settings, load_state, load_tensors, remove_leftovers, save_image_settings, save_model_weights,
-    save_state, split_images, to_toml, train,
+    Facts, ImageConfig, ImageFacts, ImageTask, image_identity, image_network, load_image_settings,
+    save_image_settings, save_model_weights, split_images, to_toml, train,
 };
 
 use super::info::{classes, shape};
 use super::preview::Previewer;
+use crate::begin::{Begin, check_data};
 use crate::cli::FitArgs;
-use crate::fit::{CHECKPOINT, check_folder, conclude, default_folder, interrupted, trial};
-use crate::keeper::Keeper;
+use crate::fit::{check_folder, conclude, default_folder, interrupted, trial};
 use crate::output::{self, Advice};
 use crate::{files, settings};
 
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.data));
     check_folder(&folder, args)?;
     let stored = if args.resume { Some(load_image_settings(&folder)?.0) } else { None };
-    let given = settings::given(args, &pairs(args)?, stored.is_some())?;
+    let given = settings::given(args, &settings::pairs(args)?, stored.is_some())?;
     let base = match (&stored, &args.preset) {
         (Some(stored), _) => stored.clone(),
         (None, Some(name)) => preset(name)?,
@@ -55,14 +54,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let config: ImageConfig = settings::merge(&sized, &given)?;
     let config = config.fitted(source.shape(), source.classes().len());
     settings::check(config.problem())?;
-    if let Some(stored) = &stored
-        && let Some((key, was, is)) = settings::difference(stored, &config)?
-    {
-        bail!(Advice::new(
-            format!("{} says {key} = {was}, not {is}", folder.join("config.toml").display()),
-            "--resume alone goes on with the settings it began with, --force begins anew"
-        ));
-    }
+    settings::keep_stored(&folder, stored.as_ref(), &config)?;
     // A trial run leaves nothing behind.
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     let images = read(args, if args.dry_run { scratch.path() } else { &folder }, &source)?;
@@ -79,15 +71,6 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         fit.identity = image_identity(fit.images.source_digest(), &fit.facts, &fit.config);
     }
     start(&fit, args.resume, args.common.quiet)
-}
-
-/// `--set` as keys and values.
-fn pairs(args: &FitArgs) -> anyhow::Result<Vec<(String, String)>> {
-    let pair = |setting: &String| match setting.split_once('=') {
-        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
-        None => bail!(Advice::new(format!("--set {setting} has no ="), "write --set key=value")),
-    };
-    args.set.iter().map(pair).collect()
 }
 
 fn preset(name: &str) -> anyhow::Result<ImageConfig> {
@@ -149,22 +132,21 @@ impl Fit {
 }
 
 fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
-    let checkpoint = fit.folder.join(CHECKPOINT);
-    let mut state = if resume {
-        check_data(&checkpoint, fit)?;
-        load_state(&checkpoint, &fit.identity, fit.net.parts().len())?
-    } else {
-        State::new(fit.net.initial(&Streams::new(fit.config.seed)))
+    if resume {
+        check_data(&fit.folder, fit.images.source_digest())?;
+    }
+    let begin = Begin {
+        folder: &fit.folder,
+        train: &fit.config.train,
+        identity: &fit.identity,
+        weights: fit.net.parts().len(),
+        resume,
+        quiet,
     };
-    files::begin_anew(&fit.folder, resume)?;
-    remove_leftovers(&fit.folder);
-    remove_leftovers(&fit.folder.join("state"));
-    // Before the settings, by which a folder is known as a fit: whatever has settings can go on.
-    save_state(&checkpoint, &state, &fit.identity)?;
-    save_image_settings(&fit.folder, &fit.config, &fit.facts)?;
-    let log = Log::open(&fit.folder.join("log.csv"), state.step).context("cannot write log.csv")?;
+    let initial = || fit.net.initial(&Streams::new(fit.config.seed));
+    let (mut state, keeper) =
+        begin.begin(initial, || save_image_settings(&fit.folder, &fit.config, &fit.facts))?;
     let task = fit.task();
-    let keeper = Keeper::new(&fit.config.train, &fit.identity, checkpoint, log, state.step, quiet);
     let path = fit.folder.join("preview.png");
     let mut watcher = Previewer { keeper, net: &fit.net, facts: &fit.facts, path };
     let outcome = train(&task, &fit.config.train, &mut state, &mut watcher, interrupted());
@@ -172,17 +154,6 @@ fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
     save_model_weights(&fit.folder, fit.net.parts(), state.best_weights(), &facts)?;
     files::write(&fit.folder.join("README.md"), card(fit, &facts).as_bytes())?;
     conclude(&fit.folder, &state, outcome, quiet)
-}
-
-/// A checkpoint of other images is refused before anything of it is looked at.
-fn check_data(checkpoint: &Path, fit: &Fit) -> anyhow::Result<()> {
-    let (_, facts) = load_tensors(checkpoint)?;
-    let found = facts.get("data").cloned().unwrap_or_default();
-    let expected = fit.images.source_digest().to_owned();
-    if found == expected {
-        return Ok(());
-    }
-    Err(TensorFileError::Foreign { path: checkpoint.into(), what: "data".into(), found, expected }.into())
 }
 
 fn say(fit: &Fit, args: &FitArgs) {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pmm_train::{ImageModel, to_toml};
+use pmm_train::ImageModel;
 
-use crate::info::{bytes, seconds, size};
+use crate::info::{bytes, page, seconds, size};
 
 /// Names and values.
 fn facts_of(folder: &Path, model: &ImageModel) -> Vec<(&'static str, String)> {
@@ -42,13 +42,7 @@ pub(super) fn classes(names: &[String]) -> String {
 }
 
 pub(crate) fn text(folder: &Path, model: &ImageModel) -> String {
-    let mut facts = comfy_table::Table::new();
-    facts.load_style(comfy_table::presets::NOTHING);
-    facts_of(folder, model).into_iter().for_each(|(name, value)| {
-        facts.add_row([name.to_owned(), value]);
-    });
-    let settings: String = to_toml(&model.config).lines().map(|line| format!("  {line}\n")).collect();
-    format!("{facts}\n\n settings (config.toml)\n{settings}")
+    page(facts_of(folder, model), "", &model.config)
 }
 
 pub(crate) fn json(folder: &Path, model: &ImageModel) -> String {

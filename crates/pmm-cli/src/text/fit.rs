@@ -8,14 +8,13 @@ use pmm::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::text::TextNet;
 use pmm_train::{
-    Facts, Log, State, TensorFileError, TextConfig, TextTask, load_state, load_tensors, load_text_settings,
-    remove_leftovers, save_model_weights, save_state, save_text_settings, text_identity, text_network,
-    to_toml, train,
+    Facts, TextConfig, TextTask, load_text_settings, save_model_weights, save_text_settings, text_identity,
+    text_network, to_toml, train,
 };
 
+use crate::begin::{Begin, check_data};
 use crate::cli::FitArgs;
-use crate::fit::{CHECKPOINT, check_folder, conclude, default_folder, interrupted, trial};
-use crate::keeper::Keeper;
+use crate::fit::{check_folder, conclude, default_folder, interrupted, trial};
 use crate::output::{self, Advice};
 use crate::{files, settings};
 
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.data));
     check_folder(&folder, args)?;
     let stored = if args.resume { Some(load_text_settings(&folder)?) } else { None };
-    let given = settings::given(args, &pairs(args)?, stored.is_some())?;
+    let given = settings::given(args, &settings::pairs(args)?, stored.is_some())?;
     let base = match &args.preset {
         Some(name) => TextConfig::preset(name)
             .ok_or_else(|| Advice::new(format!("there is no preset {name} for texts"), super::presets()))
@@ -56,14 +55,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         (Some(_), _) | (_, Some(_)) => config,
         _ => settings::merge(&TextConfig::for_text(tokens.len(), tokenizer.classes()), &given)?,
     };
-    if let Some((stored, _)) = &stored
-        && let Some((key, was, is)) = settings::difference(stored, &config)?
-    {
-        bail!(Advice::new(
-            format!("{} says {key} = {was}, not {is}", folder.join("config.toml").display()),
-            "--resume alone goes on with the settings it began with, --force begins anew"
-        ));
-    }
+    settings::keep_stored(&folder, stored.as_ref().map(|(config, _)| config), &config)?;
     let mut fit = prepare(folder, config, tokenizer, tokens)?;
     if args.dry_run {
         return dry_run(&fit, args);
@@ -77,15 +69,6 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         fit.identity = text_identity(fit.tokens.source_digest(), &fit.tokenizer, &fit.config);
     }
     start(&fit, args.resume, args.common.quiet)
-}
-
-/// `--set` as keys and values.
-fn pairs(args: &FitArgs) -> anyhow::Result<Vec<(String, String)>> {
-    let pair = |setting: &String| match setting.split_once('=') {
-        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
-        None => bail!(Advice::new(format!("--set {setting} has no ="), "write --set key=value")),
-    };
-    args.set.iter().map(pair).collect()
 }
 
 /// The tokenizer and the tokens, which are kept beside the model.
@@ -142,22 +125,21 @@ impl Fit {
 }
 
 fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
-    let checkpoint = fit.folder.join(CHECKPOINT);
-    let mut state = if resume {
-        check_data(&checkpoint, fit)?;
-        load_state(&checkpoint, &fit.identity, fit.net.parts().len())?
-    } else {
-        State::new(fit.net.initial(&Streams::new(fit.config.seed)))
+    if resume {
+        check_data(&fit.folder, fit.tokens.source_digest())?;
+    }
+    let begin = Begin {
+        folder: &fit.folder,
+        train: &fit.config.train,
+        identity: &fit.identity,
+        weights: fit.net.parts().len(),
+        resume,
+        quiet,
     };
-    files::begin_anew(&fit.folder, resume)?;
-    remove_leftovers(&fit.folder);
-    remove_leftovers(&fit.folder.join("state"));
-    // Before the settings, by which a folder is known as a fit: whatever has settings can go on.
-    save_state(&checkpoint, &state, &fit.identity)?;
-    save_text_settings(&fit.folder, &fit.config, &fit.tokenizer)?;
-    let log = Log::open(&fit.folder.join("log.csv"), state.step).context("cannot write log.csv")?;
+    let initial = || fit.net.initial(&Streams::new(fit.config.seed));
+    let (mut state, mut keeper) =
+        begin.begin(initial, || save_text_settings(&fit.folder, &fit.config, &fit.tokenizer))?;
     let task = fit.task();
-    let mut keeper = Keeper::new(&fit.config.train, &fit.identity, checkpoint, log, state.step, quiet);
     let outcome = train(&task, &fit.config.train, &mut state, &mut keeper, interrupted());
     let mut facts = keeper.finish(&state)?;
     facts.insert("tokens".into(), fit.tokens.len().to_string());
@@ -165,17 +147,6 @@ fn start(fit: &Fit, resume: bool, quiet: bool) -> anyhow::Result<()> {
     save_model_weights(&fit.folder, fit.net.parts(), state.best_weights(), &facts)?;
     files::write(&fit.folder.join("README.md"), card(fit, &facts).as_bytes())?;
     conclude(&fit.folder, &state, outcome, quiet)
-}
-
-/// A checkpoint of another text is refused before anything of it is looked at.
-fn check_data(checkpoint: &Path, fit: &Fit) -> anyhow::Result<()> {
-    let (_, facts) = load_tensors(checkpoint)?;
-    let found = facts.get("data").cloned().unwrap_or_default();
-    let expected = fit.tokens.source_digest().to_owned();
-    if found == expected {
-        return Ok(());
-    }
-    Err(TensorFileError::Foreign { path: checkpoint.into(), what: "data".into(), found, expected }.into())
 }
 
 fn say(fit: &Fit, args: &FitArgs) {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pmm_train::{TextModel, to_toml};
+use pmm_train::TextModel;
 
-use crate::info::{bytes, seconds, size};
+use crate::info::{bytes, page, seconds, size};
 
 /// Names and values.
 fn facts_of(folder: &Path, model: &TextModel) -> Vec<(&'static str, String)> {
@@ -29,13 +29,7 @@ fn facts_of(folder: &Path, model: &TextModel) -> Vec<(&'static str, String)> {
 }
 
 pub(crate) fn text(folder: &Path, model: &TextModel) -> String {
-    let mut facts = comfy_table::Table::new();
-    facts.load_style(comfy_table::presets::NOTHING);
-    facts_of(folder, model).into_iter().for_each(|(name, value)| {
-        facts.add_row([name.to_owned(), value]);
-    });
-    let settings: String = to_toml(&model.config).lines().map(|line| format!("  {line}\n")).collect();
-    format!("{facts}\n\n settings (config.toml)\n{settings}")
+    page(facts_of(folder, model), "", &model.config)
 }
 
 pub(crate) fn json(folder: &Path, model: &TextModel) -> String {
