@@ -20,7 +20,6 @@ from harness import HERE, Cell, arguments, digest, measure, run, two_cores
 NAMES = ["titanic", "support2", "freMTPL2sev", "danish", "flchain", "rotterdam"]
 MAX_TRAIN, MAX_TEST = 3000, 1500
 DRAWS = 50
-FEW = 150  # test rows on which Treeffuser, slow to draw, is compared with everyone
 PEERS = {  # method: (environment, script)
     "forest": ("forest", "forest"),
     "tvae": ("tvae", "tvae"),
@@ -49,16 +48,6 @@ def row_scores(name, synth):
     return values | missing | ({"tails": tails(synth, kinds)} if len(kinds) <= 2 else {})
 
 
-def draw_scores(array, test, target):
-    """On all rows drawn for, and on the first few with a known target."""
-    y = test[target].to_numpy()[: len(array)]
-    known = ~np.isnan(y)
-    array, y = array[known], y[known]
-    few = scores.draws(array[:FEW], y[:FEW])
-    values = {f"{k}_few": v for k, v in few.items()}
-    return values | (scores.draws(array, y) if len(y) > FEW else {})
-
-
 def first_known(test, target, rows):
     """The test rows, those with a known target first, and only so many."""
     return test[test[target].notna()][:rows]
@@ -75,30 +64,37 @@ def ours(cell):
         if target:
             test = first_known(test, target, None)
             array, drawn = pmm.predict(model, test, target, DRAWS, cell.seed)
-            values |= draw_scores(array, test, target) | dict(predict=drawn.cpu)
+            values |= scores.draws_few(array, test[target].to_numpy()) | dict(predict=drawn.cpu)
     return values
 
 
 def peer(cell):
     train, test, kinds, target, _ = load(cell.table)
-    environment, script = PEERS[cell.method]
-    predicts = cell.method in PREDICT_ONLY
-    if predicts:
-        test = first_known(test, target, FEW if cell.method == "treeffuser" else None)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        features = test.drop(columns=target) if predicts else None
-        frames.job(folder, train, features, kinds, target=target, seed=cell.seed, n=len(train), draws=DRAWS)
-        cost = run([HERE / f".venv-{environment}" / "bin" / "python", HERE / "peers" / f"{script}.py", folder])
-        times = frames.json.loads((folder / "times.json").read_text())
+    if cell.method in PREDICT_ONLY:
+        test = first_known(test, target, scores.FEW if cell.method == "treeffuser" else None)
+        return peer_draws(cell, train, test, kinds, target, DRAWS)
+    with tempfile.TemporaryDirectory() as folder:
+        cost, times = peer_run(cell, Path(folder), train, None, kinds, target, None)
         if cell.method == "forest":  # it fits in processes of its own
             times["fit"] = cost.cpu - times["draw"]
-        if predicts:
-            array = pmm.read_draws(folder / "draws.csv", DRAWS, len(test))
-            values = draw_scores(array, test, target) | dict(fit=times["fit"], predict=times["draw"])
-        else:
-            values = row_scores(cell.table, frames.read(folder / "synth.csv", train, kinds)) | times
-    return values | dict(megabytes=cost.megabytes)
+        synth = frames.read(Path(folder) / "synth.csv", train, kinds)
+    return row_scores(cell.table, synth) | times | dict(megabytes=cost.megabytes)
+
+
+def peer_draws(cell, train, test, kinds, target, draws):
+    """Scores of a peer's draws of the target."""
+    with tempfile.TemporaryDirectory() as folder:
+        cost, times = peer_run(cell, Path(folder), train, test.drop(columns=target), kinds, target, draws)
+        array = pmm.read_draws(Path(folder) / "draws.csv", draws, len(test))
+    values = scores.draws_few(array, test[target].to_numpy())
+    return values | dict(fit=times["fit"], predict=times["draw"], megabytes=cost.megabytes)
+
+
+def peer_run(cell, folder, train, features, kinds, target, draws):
+    environment, script = PEERS[cell.method]
+    frames.job(folder, train, features, kinds, target=target, seed=cell.seed, n=len(train), draws=draws)
+    cost = run([HERE / f".venv-{environment}" / "bin" / "python", HERE / "peers" / f"{script}.py", folder])
+    return cost, frames.json.loads((folder / "times.json").read_text())
 
 
 def real(cell):
@@ -180,7 +176,7 @@ value of its own, and in the shape by the gap between the shares.
 
 {rows_table(records)}
 
-Predictions of one number (fare, charges, ClaimAmount, futime, dtime) with {DRAWS} draws. "Few rows" are the first {FEW} held-out
+Predictions of one number (fare, charges, ClaimAmount, futime, dtime) with {DRAWS} draws. "Few rows" are the first {scores.FEW} held-out
 rows with a known target: Treeffuser needs too long for more. With {DRAWS} draws the scorer's intervals cover {perfect} when the forecast is
 perfect. Survival times are taken as they stand, censored ones included. LightGBM fits twenty quantiles.
 

@@ -10,6 +10,7 @@ import harness  # noqa: F401  (puts the shared scorer on the path)
 import numpy as np
 import tabbench
 
+FEW = 150  # test rows on which methods that are slow to draw are compared with everyone
 
 def levels(frame, kinds):
     """The table with missing categories as a level."""
@@ -55,6 +56,15 @@ def draws(array, y):
         "cover50": tabbench.cover(array, y, 0.5),
         "cover90": tabbench.cover(array, y, 0.9),
     }
+
+
+def draws_few(array, y):
+    """The same on all rows with a known target, and as `…_few` on the first few of them."""
+    y = y[: len(array)]
+    known = ~np.isnan(y)
+    array, y = array[known], y[known]
+    values = {f"{name}_few": value for name, value in draws(array[:FEW], y[:FEW]).items()}
+    return values | (draws(array, y) if len(y) > FEW else {})
 
 
 def calibrated(level, k):

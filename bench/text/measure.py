@@ -2,24 +2,21 @@
 schedules, calls, memory, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
 and the pictures from the newest of each."""
 
-import datetime
-import hashlib
 import json
 import lzma
 import math
-import os
-import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import plots
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-SHARED = Path(os.environ.get("PMM_SHARED", ROOT.parent / "shared")) / "data/text"
-BINARY = Path(os.environ.get("PMM_BINARY", ROOT / "target/release/pmm"))
+sys.path.insert(0, str(HERE.parent))
+import measuring
+from measuring import BINARY, ROOT, cpu_seconds, pmm, pmm_json
+
+SHARED = measuring.SHARED / "text"
 WORK, CACHE = HERE / ".work", HERE / ".cache"
 SCHEDULES = ["log-linear", "linear", "staircase", "semi-autoregressive"]
 CALLS = [8, 16, 32, 64, 128, 256]
@@ -27,29 +24,8 @@ SAMPLERS = ["steps", "parallel", "confident"]
 STEPS, SCHEDULE_STEPS = 400, 600
 
 
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-
-
-def kept(name, make):
-    """The result of this name for this binary, made if need be, with its cost."""
-    binary = digest(BINARY)
-    path = CACHE / f"{name}.{binary}.json"
-    if not path.exists():
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        result = make()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        result["wall"] = time.perf_counter() - begin
-        result["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        result["date"], result["binary"] = datetime.date.today().isoformat(), binary
-        CACHE.mkdir(exist_ok=True)
-        path.write_text(json.dumps(result))
-        print(f"{name}: done, {result['wall']:.0f} s", flush=True)
-    return json.loads(path.read_text())
-
-
-def pmm(*arguments):
-    return subprocess.run([str(BINARY), *map(str, arguments)], check=True, stdout=subprocess.PIPE).stdout
+def kept(name, make, of=BINARY):
+    return measuring.kept(CACHE, name, make, of)
 
 
 def torch(*arguments):
@@ -81,13 +57,12 @@ def text8():
 
 def fit_and_eval(model, text, held_out, *settings):
     """The scores of a fit, with its CPU seconds and its curve (step, bits per character held out)."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = cpu_seconds()
     pmm("fit", text, "--out", model, "--force", "--quiet", *settings)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    after = cpu_seconds()
     rows = [line.split(",") for line in (model / "log.csv").read_text().splitlines()[1:]]
-    extra = {"fit_cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-             "curve": [(int(row[0]), float(row[3]) / math.log(2)) for row in rows]}
-    return json.loads(pmm("eval", model, held_out, "--json", "--quiet")) | extra
+    extra = {"fit_cpu": after - before, "curve": [(int(row[0]), float(row[3]) / math.log(2)) for row in rows]}
+    return pmm_json("eval", model, held_out) | extra
 
 
 def reference():
@@ -110,7 +85,7 @@ def same():
     for seed in range(3):
         kept(f"same-pmm-{seed}", lambda: fit_and_eval(
             WORK / "same.pmm", text, held_out, "--steps", STEPS, "--seed", seed, "--set", f"train.ema={1 - 10 / STEPS}"))
-        kept(f"same-torch-{seed}", lambda: torch(text, "--valid", 0.05, "--steps", STEPS, "--seed", seed))
+        kept(f"same-torch-{seed}", lambda: torch(text, "--valid", 0.05, "--steps", STEPS, "--seed", seed), HERE / "train.py")
 
 
 def text8_tiny():
@@ -118,7 +93,7 @@ def text8_tiny():
     model = WORK / "text8.pmm"
     share = 4 / 70
     kept("text8-pmm", lambda: fit_and_eval(model, text, held_out, "--preset", "text8-tiny", "--valid", share))
-    kept("text8-causal", lambda: torch(text, "--valid", share, "--causal", "--cpu-minutes", 60))
+    kept("text8-causal", lambda: torch(text, "--valid", share, "--causal", "--cpu-minutes", 60), HERE / "train.py")
 
 
 def schedules():
@@ -135,7 +110,7 @@ def calls():
 
     def score(*sampler):
         pmm("sample", model, "-n", 32, "--out", out, "--quiet", *sampler)
-        return json.loads(pmm("eval", model, held_out, "--samples", out, "--json", "--quiet"))["scores"]
+        return pmm_json("eval", model, held_out, "--samples", out)["scores"]
 
     kept("calls-events", lambda: score("--sampler", "events"))
     for sampler in SAMPLERS:
@@ -164,9 +139,7 @@ def memory():
 
 
 def report():
-    found = {}
-    for path in sorted(CACHE.glob("*.json"), key=lambda path: path.stat().st_mtime):
-        found[path.name.split(".")[0]] = json.loads(path.read_text())
+    found = measuring.newest(CACHE)
     lines = ["# Texts, measured", "", "Made by `bench/text/run`; two cores, no accelerator. Budgets are in CPU minutes of both cores together, since the machine",
              "had other work beside. Parts that have not been run are absent.", ""]
     if "reference" in found:

@@ -39,6 +39,9 @@ pub(crate) struct Common {
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
+    /// Where networks compute: cpu, or a graphics card by wgpu or cuda if pmm was built for it
+    #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = pmm_net::DEVICES)]
+    pub(crate) device: String,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,

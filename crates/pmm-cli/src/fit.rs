@@ -35,7 +35,7 @@ pub(crate) struct Fit {
 }
 
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     refuse_nothing(&args.data)?;
     if image::is_image(args) {
         return image::fit::run(args);

@@ -8,7 +8,7 @@ use crate::rows::{self, Chunk, Reader};
 use crate::{output, sample};
 
 pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     let mut model = output::load(&args.model)?;
     model.denoiser = model.denoiser.complete(true);
     let source = rows::open(&args.data, &model.schema)?;

@@ -9,7 +9,7 @@ use crate::output::{self, Advice};
 use crate::text;
 
 pub(crate) fn run(args: &InfillArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     if !pmm_train::is_text_model(&args.model) {
         // Says what is wrong with the folder, if it is no model at all.
         output::load(&args.model)?;

@@ -7,8 +7,10 @@ use std::path::Path;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pmm_data::{CellError, ImageDataError, OverrideError, ReadError, TextDataError};
-use pmm_net::FeatureError;
+use pmm_net::{DeviceError, FeatureError};
 use pmm_train::{Model, ModelError, TensorFileError};
+
+use crate::cli::Common;
 
 /// Writes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
@@ -78,6 +80,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             .or_else(|| cause.downcast_ref::<TextDataError>().map(TextDataError::hint))
             .or_else(|| cause.downcast_ref::<ImageDataError>().map(ImageDataError::hint))
             .or_else(|| cause.downcast_ref::<FeatureError>().map(FeatureError::hint))
+            .or_else(|| cause.downcast_ref::<DeviceError>().map(DeviceError::hint))
             .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))
             .or_else(|| cause.downcast_ref::<TensorFileError>().map(checkpoint_hint))?
     })
@@ -124,13 +127,14 @@ pub(crate) fn load(folder: &Path) -> anyhow::Result<Model> {
     Ok(Model::load(folder)?)
 }
 
-/// Sets the number of threads for everything that follows; the first verb of a process decides.
-pub(crate) fn set_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
+/// Sets the number of threads and the device for everything that follows; the first verb of a process decides.
+pub(crate) fn prepare(common: &Common) -> anyhow::Result<()> {
     static DECIDED: std::sync::OnceLock<()> = std::sync::OnceLock::new();
     if DECIDED.set(()).is_err() {
         return Ok(());
     }
-    let threads = threads.map_or(0, NonZeroUsize::get);
+    pmm_net::choose_device(&common.device)?;
+    let threads = common.threads.map_or(0, NonZeroUsize::get);
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Forecast {
 }
 
 pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     let model = output::load(&args.model)?;
     let target = match args.target.as_ref().or(model.config.target.as_ref()) {
         Some(name) => columns::find_modelled(&model.schema, name)?,

@@ -11,7 +11,7 @@ use crate::output::{self, Advice};
 use crate::{columns, image, rows, text};
 
 pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     if pmm_train::is_image_model(&args.model) {
         return image::sample::run(args);
     }

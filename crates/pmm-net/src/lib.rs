@@ -6,6 +6,7 @@
 //! in noise, and [`features`] are those in which scores of images are measured. Weights are one flat buffer with
 //! named parts ([`Part`]), so that the optimiser, checkpoints and files need to know nothing else.
 
+mod device;
 pub mod features;
 mod gpt2;
 pub mod image;
@@ -19,6 +20,7 @@ mod trunk;
 mod unet;
 
 pub use burn::tensor::Device;
+pub use device::{DEVICES, DeviceError, choose_device, device};
 pub use features::{FeatureError, FeatureNet};
 pub use gpt2::{Gpt2, NamedTensor};
 pub use mlp::Mlp;

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use burn::tensor::Device;
 use pmm_data::Images;
 use pmm_net::image::{ImageDenoiser, ImageNet, ImagePair, ImageShape, PixelFacts};
 use serde::{Deserialize, Serialize};
@@ -95,11 +94,11 @@ pub fn image_identity(data: &str, images: &ImageFacts, config: &ImageConfig) -> 
     model::facts(data, &images.to_json(), &model::to_toml(&config))
 }
 
-/// The network of settings and images, on the processor.
+/// The network of settings and images, on the chosen device.
 pub fn image_network(images: &ImageFacts, config: &ImageConfig) -> Result<ImageNet, pmm::ParameterError> {
     let shape =
         ImageShape { pair: config.pair, parametrisation: config.parametrisation, facts: images.pixels };
-    ImageNet::new(&config.net, &shape, Device::flex())
+    ImageNet::new(&config.net, &shape, pmm_net::device())
 }
 
 /// Writes settings and what the images are.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use burn::tensor::Device;
 use pmm_data::{Schema, SchemaError};
 use pmm_net::Parts;
 use pmm_net::table::{TableDenoiser, TableNet};
@@ -108,9 +107,9 @@ fn what_matters(config: &FitConfig) -> FitConfig {
     config
 }
 
-/// The network of a schema and settings, on the processor.
+/// The network of a schema and settings, on the chosen device.
 pub fn network(schema: &Arc<Schema>, config: &FitConfig) -> Result<TableNet, pmm::ParameterError> {
-    TableNet::new(schema.clone(), config.clock, config.head, &config.net, Device::flex())
+    TableNet::new(schema.clone(), config.clock, config.head, &config.net, pmm_net::device())
 }
 
 /// Settings as text.

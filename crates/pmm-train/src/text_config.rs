@@ -111,7 +111,7 @@ impl TextConfig {
             "openwebtext" => {
                 Self { tokenizer: "bpe".into(), vocabulary: 50_257, ..paper(Schedule::Linear, 1024, 940_000) }
             }
-            "text8-tiny" => config.with_steps(6_000),
+            "text8-tiny" => config.with_steps(4_500),
             "shakespeare" => config.with_steps(2_000),
             _ => return None,
         })

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use burn::tensor::Device;
 use pmm_data::Tokenizer;
 use pmm_net::text::{TextDenoiser, TextNet};
 
@@ -38,9 +37,9 @@ pub fn text_identity(data: &str, tokenizer: &Tokenizer, config: &TextConfig) -> 
     model::facts(data, &tokenizer.to_json(), &model::to_toml(&config))
 }
 
-/// The network of settings, on the processor.
+/// The network of settings, on the chosen device.
 pub fn text_network(classes: usize, config: &TextConfig) -> Result<TextNet, pmm::ParameterError> {
-    TextNet::new(classes, &config.net, config.schedule, Device::flex())
+    TextNet::new(classes, &config.net, config.schedule, pmm_net::device())
 }
 
 /// Writes settings and tokenizer.

@@ -52,7 +52,7 @@ pub(crate) struct Rows {
 }
 
 pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     if pmm_train::is_image_model(&args.model) {
         return image::eval::run(args);
     }

@@ -22,7 +22,7 @@ const COLUMNS: usize = 4;
 const COLOURS: usize = 6;
 
 pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<()> {
-    output::set_threads(args.common.threads)?;
+    output::prepare(&args.common)?;
     if pmm_train::is_text_model(&args.model) {
         return text::trace::run(args);
     }

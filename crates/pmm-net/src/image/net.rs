@@ -12,6 +12,8 @@ use crate::unet::{Dropout, Unet, UnetConfig};
 
 /// Images of a calculation that are looked at together by one thread.
 const CHUNK: usize = 16;
+/// The same on a graphics card.
+const ON_CARD: usize = 32;
 /// Numbers in the widest layer of such a chunk, at most (but one image at least).
 const WIDEST: usize = 1_000_000;
 /// Chunks whose gradients are made side by side and then added up in order.
@@ -141,6 +143,9 @@ impl ImageNet {
 
     fn chunk(&self) -> usize {
         let config = self.unet.config();
+        if self.device != Device::flex() {
+            return ON_CARD;
+        }
         (WIDEST / (config.width * config.size * config.size)).clamp(1, CHUNK)
     }
 

@@ -107,9 +107,8 @@ impl TableNet {
                 .as_ref()
                 .is_some_and(|tokens| states.stat(tokens.block).as_tokens().unwrap_or(&[])[row] == pmm::MASK);
             let mut target = Target { weight: 1.0, token: cells[i].token.filter(|_| masked), ..KNOWN };
-            if let (Some(at), Some(value), Some(means)) = (&place.value, cells[i].value, &means[column]) {
-                (target.mean, target.clock) =
-                    self.anchor(column, f64::from(means[row]), states.clock(at.block)[row]);
+            if let (Some(value), Some(means)) = (cells[i].value, &means[column]) {
+                (target.mean, target.clock) = self.anchor(column, &states, f64::from(means[row]), row);
                 target.value = Some(self.head_value(column, value));
             }
             target

@@ -1,8 +1,15 @@
 //! Coordinates of a table: which blocks of which pairs its columns become, and cells as values of these.
 
-use pmm::{Block, Exponential, Gamma, Group, LogLinear, Masked, Normal, ParameterError, Poisson, Space};
-use pmm_data::{Coding, Column, EMPTY, PairKind, Schema};
+use std::sync::Arc;
+
+use pmm::{
+    AnyPair, Block, Exponential, Gamma, Group, LogLinear, Masked, Normal, Pair, ParameterError, Poisson,
+    Space,
+};
+use pmm_data::{Coding, Column, EMPTY, Numbers, PairKind, Schema};
 use serde::{Deserialize, Serialize};
+
+use super::atoms::Atoms;
 
 /// How clocks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -59,6 +66,8 @@ pub struct ValuePlace {
     pub block: usize,
     /// In what unit it is.
     pub scale: Scale,
+    /// Its values, where they are few and their clock runs.
+    pub atoms: Option<Arc<Atoms>>,
 }
 
 /// The unit of a numeric coordinate.
@@ -98,8 +107,8 @@ impl Coordinates {
                 place.tokens = Some(TokenPlace { block: blocks.len(), codes, missing, values, counts });
                 blocks.push(Block::new(Masked::new(codes as u32)?, 1, LogLinear)?);
             }
-            if let Some((block, scale)) = value_block(column, clock)? {
-                place.value = Some(ValuePlace { block: blocks.len(), scale });
+            if let Some((block, scale, atoms)) = value_block(column, clock)? {
+                place.value = Some(ValuePlace { block: blocks.len(), scale, atoms });
                 blocks.push(block);
             }
             columns.push(place);
@@ -144,12 +153,14 @@ fn codes(column: &Column, clock: ClockKind) -> Option<(Vec<f64>, Vec<u64>)> {
     Some((values, counts))
 }
 
+type ValueBlock = (Block, Scale, Option<Arc<Atoms>>);
+
 /// The block of a column's value, where it has one.
-fn value_block(column: &Column, clock: ClockKind) -> Result<Option<(Block, Scale)>, ParameterError> {
+fn value_block(column: &Column, clock: ClockKind) -> Result<Option<ValueBlock>, ParameterError> {
     let Coding::Numbers(numbers) = &column.coding else { return Ok(None) };
     if clock == ClockKind::Reveal {
         let block = || Block::new(Normal::new(1.0, 0.0)?, 1, Exponential::default());
-        return if numbers.discrete { Ok(None) } else { Ok(Some((block()?, Scale::Score))) };
+        return if numbers.discrete { Ok(None) } else { Ok(Some((block()?, Scale::Score, None))) };
     }
     let weighted = numbers.grid.values().iter().zip(numbers.grid.counts());
     let mean = weighted.map(|(value, count)| value * count as f64).sum::<f64>() / numbers.grid.total() as f64;
@@ -158,13 +169,34 @@ fn value_block(column: &Column, clock: ClockKind) -> Result<Option<(Block, Scale
         PairKind::Poisson if mean > 0.0 => {
             // By the end an observation of twenty times the mean count: enough to tell neighbouring counts apart.
             let clock = ending_at((20.0 * mean).max(100.0))?;
-            (Block::new(Poisson::new(0.5, 0.5)?.intensities(), 1, clock)?, Scale::Ratio(mean))
+            running(Poisson::new(0.5, 0.5)?.intensities(), clock, Scale::Ratio(mean), numbers)?
         }
         PairKind::Gamma if positive => {
-            (Block::new(Gamma::new(2.0, 1.0)?, 1, ending_at(2000.0)?)?, Scale::Ratio(mean))
+            running(Gamma::new(2.0, 1.0)?, ending_at(2000.0)?, Scale::Ratio(mean), numbers)?
         }
-        _ => (Block::new(Normal::new(1.0, 0.0)?, 1, Exponential::default())?, Scale::Score),
+        _ => running(Normal::new(1.0, 0.0)?, Exponential::default(), Scale::Score, numbers)?,
     }))
+}
+
+/// A value on a running clock.
+fn running<P>(
+    pair: P,
+    clock: Exponential,
+    scale: Scale,
+    numbers: &Numbers,
+) -> Result<ValueBlock, ParameterError>
+where
+    P: Pair<Value = f32, Stat = f64> + Into<AnyPair>,
+{
+    let point = |value: &f64| match scale {
+        Scale::Score => numbers.grid.score(*value, 0.5) as f32,
+        Scale::Ratio(mean) => (value / mean) as f32,
+    };
+    let atoms = numbers.discrete.then(|| {
+        let x = numbers.grid.values().iter().map(point).collect();
+        Arc::new(Atoms::new(&pair, x, numbers.grid.counts().collect()))
+    });
+    Ok((Block::new(pair, 1, clock)?, scale, atoms))
 }
 
 /// An exponential clock with this reading at the end, and 0.01 as its scale.

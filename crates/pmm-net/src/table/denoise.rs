@@ -6,7 +6,7 @@ use pmm::{Denoiser, Estimate, Estimates, Head, Mixture, States};
 use pmm_data::Coding;
 use rayon::prelude::*;
 
-use super::coordinates::{ClockKind, ColumnPlace, Scale};
+use super::coordinates::{ClockKind, ColumnPlace, Scale, ValuePlace};
 use super::features::View;
 use super::head::Law;
 use super::net::TableNet;
@@ -103,9 +103,8 @@ impl Answer<'_> {
     fn write(&self, states: &States, estimates: &mut Estimates) {
         let net = &self.denoiser.net;
         let rows: Vec<&[f32]> = self.outputs.chunks_exact(net.outputs()).collect();
-        let value_clock = self.place.value.as_ref().map(|value| states.clock(value.block));
         let law = |row: usize| {
-            let (mean, clock) = self.anchor(row, value_clock);
+            let (mean, clock) = self.anchor(row, states);
             let mut law = net.heads()[self.index].law(rows[row], mean, clock);
             if let Some((limit, shares)) = self.denoiser.trims.get(self.index)
                 && *limit > 0.0
@@ -128,11 +127,12 @@ impl Answer<'_> {
         estimates.blocks[value.block] = match (net.head, value.scale) {
             (Head::Mean, _) => {
                 let estimate = |row: usize| {
-                    let (mean, clock) = self.anchor(row, value_clock);
+                    let (mean, clock) = self.anchor(row, states);
                     net.heads()[self.index].estimate(rows[row], mean, clock)
                 };
                 Estimate::Mean((0..rows.len()).map(estimate).collect())
             }
+            (Head::Marginal, _) if value.atoms.is_some() => Estimate::Mixture(points(&laws, value)),
             (Head::Marginal, Scale::Score) => Estimate::Mixture(normals(&laws)),
             (Head::Marginal, Scale::Ratio(unit)) => {
                 Estimate::Mixture(self.atoms(&laws, unit, states.clock(value.block)))
@@ -141,13 +141,16 @@ impl Answer<'_> {
     }
 
     /// Where the head's mixture or estimate starts from: posterior mean and clock, in the head's unit.
-    fn anchor(&self, row: usize, clock: Option<&[f64]>) -> (f32, f32) {
-        let (Some(means), Some(clock)) = (self.means, clock) else { return (0.0, 0.0) };
+    fn anchor(&self, row: usize, states: &States) -> (f32, f32) {
         let net = &self.denoiser.net;
-        if net.clock == ClockKind::Reveal || clock[row] == f64::INFINITY {
-            return (0.0, 0.0);
+        match (self.means, &self.place.value) {
+            (Some(means), Some(value))
+                if net.clock == ClockKind::Gradual && states.clock(value.block)[row] < f64::INFINITY =>
+            {
+                net.anchor(self.index, states, f64::from(means[row]), row)
+            }
+            _ => (0.0, 0.0),
         }
-        net.anchor(self.index, f64::from(means[row]), clock[row])
     }
 
     /// The law of a value as points at even ranks of its column, in the block's unit. What is known has no law.
@@ -171,6 +174,13 @@ impl Answer<'_> {
         let mean = points.iter().map(|value| (value / unit) as f32).collect::<Vec<_>>().repeat(laws.len());
         Mixture { components: atoms, sd: vec![0.0; mean.len()], weight, mean }
     }
+}
+
+/// The law of a number of few values.
+fn points(laws: &[Law], value: &ValuePlace) -> Mixture {
+    let x = value.atoms.as_ref().map_or(&[][..], |atoms| &atoms.x);
+    let weight: Vec<f32> = laws.iter().flat_map(|law| &law.atoms).map(|p| *p as f32).collect();
+    Mixture { components: x.len(), sd: vec![0.0; weight.len()], mean: x.repeat(laws.len()), weight }
 }
 
 fn normals(laws: &[Law]) -> Mixture {

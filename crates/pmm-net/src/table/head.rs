@@ -1,9 +1,11 @@
 //! Heads: what the outputs of the network say about a cell; losses and their gradients.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pmm::{Head, Stream};
 
+use super::atoms::Atoms;
 use super::coordinates::{ColumnPlace, Scale};
 
 /// Components of a mixture head.
@@ -22,8 +24,10 @@ pub(crate) struct ColumnHead {
     pub(crate) value: Option<(Range<usize>, ValueHead)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum ValueHead {
+    /// A logit for each of a few values.
+    Atoms(Arc<Atoms>),
     /// Eight Gaussians on the normal score, around (centre, scale).
     Mixture,
     /// x̂ = μ + h/√(1 + a): the EDM parametrisation for data of unit variance.
@@ -41,9 +45,9 @@ pub struct Target {
     pub weight: f32,
     /// The token, if the column has tokens.
     pub token: Option<u32>,
-    /// The value in the head's unit (normal score for a mixture), if there is one.
+    /// The value in the head's unit (normal score for a mixture, index among few values), if there is one.
     pub value: Option<f32>,
-    /// Posterior mean, in the same unit; 0 before anything is seen.
+    /// Posterior mean, in the same unit, or the statistic for few values; 0 before anything is seen.
     pub mean: f32,
     /// Clock reading.
     pub clock: f32,
@@ -54,6 +58,8 @@ pub struct Target {
 pub struct Law {
     /// Probabilities of the codes, where the column has any.
     pub codes: Vec<f64>,
+    /// Probabilities of a number's few values, while its clock runs.
+    pub atoms: Vec<f64>,
     /// (weight, mean, sd) of the value's normal score, where the column has one.
     pub components: Vec<(f64, f64, f64)>,
 }
@@ -129,10 +135,11 @@ impl ColumnHead {
             end - len..end
         };
         let tokens = place.tokens.as_ref().map(|tokens| take(tokens.codes));
-        let value = place.value.as_ref().map(|value| match (head, value.scale) {
-            (Head::Marginal, _) => (take(3 * COMPONENTS), ValueHead::Mixture),
-            (Head::Mean, Scale::Score) => (take(1), ValueHead::Normal),
-            (Head::Mean, Scale::Ratio(_)) => (take(1), ValueHead::Poisson),
+        let value = place.value.as_ref().map(|value| match (head, value.scale, &value.atoms) {
+            (Head::Marginal, _, Some(atoms)) => (take(atoms.x.len()), ValueHead::Atoms(atoms.clone())),
+            (Head::Marginal, _, None) => (take(3 * COMPONENTS), ValueHead::Mixture),
+            (Head::Mean, Scale::Score, _) => (take(1), ValueHead::Normal),
+            (Head::Mean, Scale::Ratio(_), _) => (take(1), ValueHead::Poisson),
         });
         let missing = place.tokens.as_ref().and_then(|tokens| tokens.missing).map(|code| code as usize);
         Self { tokens, missing, value }
@@ -157,14 +164,14 @@ impl ColumnHead {
         if let Some(range) = &self.tokens {
             biases[range.clone()].copy_from_slice(&log_shares(counts, range.len(), self.missing));
         }
+        if let Some((range, ValueHead::Atoms(atoms))) = &self.value {
+            biases[range.clone()].copy_from_slice(&atoms.initial());
+        }
         if let Some((range, ValueHead::Mixture)) = &self.value {
-            // Weights fall off such that the mixture is the standard normal law, as the scores of all rows together are.
-            let (biases, sd, reach) = (&mut biases[range.clone()], 0.7f32, 2.5);
+            let biases = &mut biases[range.clone()];
             for k in 0..COMPONENTS {
-                let centre = reach * (2.0 * k as f32 / (COMPONENTS - 1) as f32 - 1.0);
-                biases[k] = -0.5 * centre * centre / (1.0 - sd * sd);
-                biases[COMPONENTS + k] = centre;
-                biases[2 * COMPONENTS + k] = sd.ln();
+                biases[COMPONENTS + k] = -1.75 + 3.5 * k as f32 / (COMPONENTS - 1) as f32;
+                biases[2 * COMPONENTS + k] = -0.5;
             }
         }
     }
@@ -179,6 +186,10 @@ impl ColumnHead {
         if let (Some((range, head)), Some(x)) = (&self.value, target.value) {
             let (outputs, slope) = (&outputs[range.clone()], &mut slope[range.clone()]);
             loss += match head {
+                ValueHead::Atoms(atoms) => {
+                    let p = atoms.law(outputs, target.mean, target.clock);
+                    atoms.loss(&p, x as usize, target.weight, slope)
+                }
                 ValueHead::Mixture => mixture(outputs, x, target, slope),
                 ValueHead::Normal => {
                     let noise = (1.0 + target.clock).sqrt();
@@ -210,6 +221,9 @@ impl ColumnHead {
         let mut law = Law::default();
         if let Some(range) = &self.tokens {
             probabilities(&outputs[range.clone()], self.missing, &mut law.codes);
+        }
+        if let Some((range, ValueHead::Atoms(atoms))) = &self.value {
+            law.atoms = atoms.law(&outputs[range.clone()], mean, clock);
         }
         if let Some((range, ValueHead::Mixture)) = &self.value {
             let outputs = &outputs[range.clone()];
@@ -337,6 +351,8 @@ mod tests {
     use super::*;
 
     fn heads() -> Vec<(ColumnHead, Target)> {
+        let poisson = pmm::Poisson::new(0.5, 0.5).unwrap();
+        let atoms = Atoms::new(&poisson, vec![0.5, 1.0, 2.0, 4.0], vec![5, 2, 1, 1]);
         let base = Target { weight: 0.7, token: None, value: None, mean: 0.0, clock: 0.0 };
         let value = |head, len| ColumnHead { tokens: None, missing: None, value: Some((0..len, head)) };
         let codes = |missing| ColumnHead { tokens: Some(0..5), missing, value: None };
@@ -344,6 +360,10 @@ mod tests {
             (codes(None), Target { token: Some(3), ..base }),
             (codes(Some(4)), Target { token: Some(3), ..base }),
             (codes(Some(4)), Target { token: Some(4), ..base }),
+            (
+                value(ValueHead::Atoms(atoms.into()), 4),
+                Target { value: Some(2.0), mean: 3.0, clock: 2.0, ..base },
+            ),
             (value(ValueHead::Mixture, 24), Target { value: Some(0.3), ..base }),
             (value(ValueHead::Mixture, 24), Target { value: Some(0.3), mean: 0.5, clock: 30.0, ..base }),
             (value(ValueHead::Normal, 1), Target { value: Some(0.3), mean: 0.1, clock: 7.0, ..base }),
@@ -412,20 +432,6 @@ mod tests {
         assert!(slope[..2] == [0.0, 0.0] && slope[2] < 0.0);
         let codes = head.law(&[1.0, -1.0, 9.0], 0.0, 0.0).codes;
         assert!((codes[0] / codes[1] - 2f64.exp()).abs() < 1e-3 && codes[2] > 0.999, "{codes:?}");
-    }
-
-    /// Before training, the mixture is the standard normal law, to a percent of its density within three standard deviations.
-    #[test]
-    fn mixtures_begin_normal() {
-        let head = ColumnHead { tokens: None, missing: None, value: Some((0..24, ValueHead::Mixture)) };
-        let mut biases = [0.0; 24];
-        head.initial(&[], &mut biases);
-        let law = head.law(&biases, 0.0, 0.0);
-        for i in -30..=30 {
-            let z = f64::from(i) / 10.0;
-            let ratio = (law.log_density(z) + HALF_LOG_2_PI + 0.5 * z * z).exp();
-            assert!((ratio - 1.0).abs() < 0.01, "{z}: {ratio}");
-        }
     }
 
     /// Draws follow the law. 20,000 draws: a share is off by five standard errors once in two million runs.

@@ -1,5 +1,6 @@
 //! Tables: columns ⇄ coordinates ⇄ features and outputs of one network.
 
+mod atoms;
 mod batch;
 mod calibrate;
 mod coordinates;
@@ -11,6 +12,7 @@ mod likelihood;
 mod net;
 mod trim;
 
+pub use atoms::Atoms;
 pub use batch::Batch;
 pub use coordinates::{Cell, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
 pub use denoise::TableDenoiser;

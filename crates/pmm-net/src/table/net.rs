@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use pmm::{Head, MASK, ParameterError, States, Streams};
+use pmm::{Element, Head, MASK, ParameterError, States, Streams};
 use pmm_data::{Coding, PairKind, Schema};
 use rayon::prelude::*;
 
 use super::coordinates::{ClockKind, Coordinates, Scale};
 use super::features::{Encoder, View};
-use super::head::{ColumnHead, Law, Target};
+use super::head::{ColumnHead, Law, Target, ValueHead};
 use crate::parts::Parts;
 use crate::trunk::{Masks, Trunk, TrunkConfig};
 
@@ -155,8 +155,14 @@ impl TableNet {
     }
 
     /// Where a head starts from while a clock runs: the posterior mean in the head's unit, and the clock.
-    pub(super) fn anchor(&self, column: usize, mean: f64, clock: f64) -> (f32, f32) {
+    pub(super) fn anchor(&self, column: usize, states: &States, mean: f64, row: usize) -> (f32, f32) {
         let place = &self.coordinates.columns[column];
+        let Some(value) = &place.value else { return (0.0, 0.0) };
+        let clock = states.clock(value.block)[row];
+        if let Some((_, ValueHead::Atoms(_))) = &self.heads[column].value {
+            let statistics = <f64 as Element>::get(states.stat(value.block)).unwrap_or(&[]);
+            return (statistics[row] as f32, clock as f32);
+        }
         let mean = match (self.head, place.value.as_ref().map(|value| value.scale)) {
             // A mixture lives on the normal score, whatever the pair.
             (Head::Marginal, Some(Scale::Ratio(unit))) => match &self.schema.columns[place.column].coding {
@@ -173,6 +179,9 @@ impl TableNet {
         let place = &self.coordinates.columns[column];
         let schema = &self.schema.columns[place.column];
         match (self.head, &schema.coding) {
+            (Head::Marginal, Coding::Numbers(numbers)) if numbers.discrete => {
+                numbers.grid.index(value) as f32
+            }
             (Head::Marginal, Coding::Numbers(numbers)) => numbers.grid.score(value, 0.5) as f32,
             _ => place.from_value(schema, value, 0.5) as f32,
         }
@@ -201,7 +210,7 @@ impl TableNet {
         let seen = clock == f64::INFINITY || self.clock == ClockKind::Gradual;
         if seen && !gated {
             view.value =
-                Some(place.to_value(&self.schema.columns[place.column], f64::from(means[row]), true));
+                Some(place.to_value(&self.schema.columns[place.column], f64::from(means[row]), false));
             view.clock = clock;
         }
         view

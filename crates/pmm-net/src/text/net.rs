@@ -11,6 +11,9 @@ use crate::parts::Parts;
 use crate::transformer::{Transformer, TransformerConfig};
 use crate::trunk::to_vec;
 
+/// Tokens whose activations a device other than the processor holds at once.
+const TOKENS_AT_ONCE: usize = 4096;
+
 /// The network of a text; its weights come with every call.
 #[derive(Debug)]
 pub struct TextNet {
@@ -106,14 +109,17 @@ impl TextNet {
             return texts.par_iter().map(|text| engine.logits(text)).collect();
         }
         let parts = self.parts().bind(weights, &self.device);
-        let y = to_vec(self.logits_by_burn(&parts, texts));
-        let mut start = 0;
-        let cut = |text: &Text<'_>| {
-            let len = text.wanted.len() * self.classes();
-            start += len;
-            y[start - len..start].to_vec()
+        let several = |texts: &[Text<'_>]| {
+            let mut y = to_vec(self.logits_by_burn(&parts, texts)).into_iter();
+            let cut = |text: &Text<'_>| y.by_ref().take(text.wanted.len() * self.classes()).collect();
+            texts.iter().map(cut).collect::<Vec<Vec<f32>>>()
         };
-        texts.iter().map(cut).collect()
+        texts.chunks(self.at_once()).flat_map(several).collect()
+    }
+
+    /// Texts that a device computes at once: as many as its memory holds.
+    fn at_once(&self) -> usize {
+        (TOKENS_AT_ONCE / self.length()).max(1)
     }
 
     /// Logits of all wanted positions, by the plain composition.
@@ -137,20 +143,28 @@ impl TextNet {
     fn gradient_by_burn(&self, weights: &[f32], texts: &[MaskedText], gradient: &mut [f32]) -> f64 {
         let device = self.device.clone().autodiff();
         let parts = self.parts().bind(weights, &device);
-        let views: Vec<Text<'_>> = texts.iter().map(MaskedText::view).collect();
-        let y = self.logits_by_burn(&parts, &views);
-        let mut slope = to_vec(y.clone());
+        let mut sums: Vec<Option<Tensor<2>>> = vec![None; parts.len()];
         let share = 1.0 / texts.len() as f32;
-        let cells = texts.iter().flat_map(|text| text.targets.iter().zip(&text.weights));
         let mut loss = 0.0;
-        for (logits, (&target, weight)) in slope.chunks_exact_mut(self.classes()).zip(cells) {
-            loss += f64::from(weight * share) * cross_entropy(logits, target, weight * share);
+        for texts in texts.chunks(self.at_once()) {
+            let views: Vec<Text<'_>> = texts.iter().map(MaskedText::view).collect();
+            let y = self.logits_by_burn(&parts, &views);
+            let mut slope = to_vec(y.clone());
+            let cells = texts.iter().flat_map(|text| text.targets.iter().zip(&text.weights));
+            for (logits, (&target, weight)) in slope.chunks_exact_mut(self.classes()).zip(cells) {
+                loss += f64::from(weight * share) * cross_entropy(logits, target, weight * share);
+            }
+            let slope = Tensor::from_data(TensorData::new(slope, y.dims()), &device);
+            let mut grads = (y * slope).sum().backward();
+            for (sum, tensor) in sums.iter_mut().zip(&parts) {
+                if let Some(grad) = tensor.grad_remove(&mut grads) {
+                    *sum = Some(sum.take().map_or(grad.clone(), |sum| sum + grad));
+                }
+            }
         }
-        let slope = Tensor::from_data(TensorData::new(slope, y.dims()), &device);
-        let mut grads = (y * slope).sum().backward();
-        for (part, tensor) in self.parts().iter().zip(&parts) {
-            match tensor.grad_remove(&mut grads) {
-                Some(grad) => gradient[part.range.clone()].copy_from_slice(&to_vec(grad)),
+        for (part, sum) in self.parts().iter().zip(sums) {
+            match sum {
+                Some(sum) => gradient[part.range.clone()].copy_from_slice(&to_vec(sum)),
                 None => gradient[part.range.clone()].fill(0.0),
             }
         }

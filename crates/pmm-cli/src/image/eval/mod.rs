@@ -13,7 +13,7 @@ mod terminal;
 use anyhow::{Context, bail};
 use pmm::Streams;
 use pmm_eval::image::ImageScores;
-use pmm_net::{Device, FeatureNet};
+use pmm_net::FeatureNet;
 use pmm_train::ImageModel;
 
 use crate::cli::EvalArgs;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
     let model = ImageModel::load(&args.model)?;
     // What cannot be read is refused before anything is drawn.
     let net = match &args.features {
-        Some(path) => Some(FeatureNet::load(path, &Device::flex())?),
+        Some(path) => Some(FeatureNet::load(path, &pmm_net::device())?),
         None => None,
     };
     let bar = output::spinner("reading", args.common.quiet);

@@ -1,0 +1,74 @@
+//! Where networks compute: the processor, or a graphics card if the program was built for one.
+
+use std::sync::OnceLock;
+
+use burn::tensor::Device;
+
+static CHOSEN: OnceLock<Device> = OnceLock::new();
+
+/// The names that [`choose_device`] takes.
+pub const DEVICES: [&str; 3] = ["cpu", "wgpu", "cuda"];
+
+/// Why a device cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The program was built without it.
+    #[error("this pmm was built without {0}")]
+    NotBuilt(String),
+    /// The machine has none.
+    #[error("no device for {0} was found{1}")]
+    NotFound(String, String),
+    /// No such name.
+    #[error("no device is called {0}")]
+    Unknown(String),
+}
+
+impl DeviceError {
+    /// What to do.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NotBuilt(name) => format!("build it with cargo build --release --features {name}"),
+            Self::NotFound(..) => "without --device it computes on the processor".to_owned(),
+            Self::Unknown(_) => format!("there are {}", DEVICES.join(", ")),
+        })
+    }
+}
+
+/// The device of all networks made from now on; the first call decides.
+pub fn choose_device(name: &str) -> Result<(), DeviceError> {
+    let device = match name {
+        "cpu" => Device::flex(),
+        "wgpu" => wgpu()?,
+        "cuda" => cuda()?,
+        _ => return Err(DeviceError::Unknown(name.to_owned())),
+    };
+    CHOSEN.get_or_init(|| device);
+    Ok(())
+}
+
+/// The chosen device; the processor unless told otherwise.
+pub fn device() -> Device {
+    CHOSEN.get().cloned().unwrap_or_else(Device::flex)
+}
+
+#[cfg(feature = "wgpu")]
+pub(crate) fn wgpu() -> Result<Device, DeviceError> {
+    let found = Device::wgpu_options().init();
+    found.map_err(|error| DeviceError::NotFound("wgpu".to_owned(), format!(" ({error})")))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn wgpu() -> Result<Device, DeviceError> {
+    Err(DeviceError::NotBuilt("wgpu".to_owned()))
+}
+
+#[cfg(feature = "cuda")]
+fn cuda() -> Result<Device, DeviceError> {
+    let found = Device::enumerate(burn::tensor::DeviceType::Cuda).into_vec().into_iter().next();
+    found.ok_or_else(|| DeviceError::NotFound("cuda".to_owned(), String::new()))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda() -> Result<Device, DeviceError> {
+    Err(DeviceError::NotBuilt("cuda".to_owned()))
+}
