@@ -437,7 +437,8 @@ mod tests {
     /// Draws follow the law. 20,000 draws: a share is off by five standard errors once in two million runs.
     #[test]
     fn draws_follow_the_law() {
-        let law = Law { codes: vec![0.2, 0.0, 0.8], components: vec![(0.3, -1.0, 0.1), (0.7, 1.0, 0.5)] };
+        let components = vec![(0.3, -1.0, 0.1), (0.7, 1.0, 0.5)];
+        let law = Law { codes: vec![0.2, 0.0, 0.8], components, ..Law::default() };
         let mut rng = pmm::Streams::new(4).stream(pmm::Purpose::DATA, 0, 0);
         let n = 20_000;
         let codes: Vec<u32> = (0..n).map(|_| law.draw_code(&mut rng)).collect();
