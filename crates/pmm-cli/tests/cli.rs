@@ -26,6 +26,18 @@ fn version_and_help() {
     assert_eq!(pmm().output().unwrap().status.code(), Some(2));
 }
 
+/// The tests are built for the processor alone.
+#[test]
+fn devices_that_are_not_built_in_say_so() {
+    for device in ["wgpu", "cuda"] {
+        let output = pmm().args(["fit", "data.csv", "--device", device]).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("built without {device}")), "{said}");
+        assert!(said.contains(&format!("--features {device}")), "{said}");
+    }
+}
+
 #[test]
 fn completions_name_the_verbs() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

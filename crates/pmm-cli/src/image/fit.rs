@@ -89,7 +89,7 @@ fn open(args: &FitArgs, config: &ImageConfig) -> anyhow::Result<ImageSource> {
     if height != width {
         bail!(Advice::new(
             format!(
-                "{} holds images of {height}×{width} pixels; the network takes square ones",
+                "{} holds images of {width}×{height} pixels; the network takes square ones",
                 source.name()
             ),
             format!("--set size={} scales and crops them", height.min(width))

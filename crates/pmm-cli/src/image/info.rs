@@ -29,7 +29,7 @@ fn facts_of(folder: &Path, model: &ImageModel) -> Vec<(&'static str, String)> {
 
 /// `28×28 pixels, grey`.
 pub(super) fn shape([channels, height, width]: [usize; 3]) -> String {
-    format!("{height}×{width} pixels, {}", if channels == 1 { "grey" } else { "colour" })
+    format!("{width}×{height} pixels, {}", if channels == 1 { "grey" } else { "colour" })
 }
 
 /// The classes in a line.

@@ -49,7 +49,7 @@ pub enum ImageDataError {
     /// Images of several sizes, where one is wanted.
     #[error(
         "the images have several sizes: {first} has {}×{} pixels, {second} has {}×{}",
-        .first_size.0, .first_size.1, .second_size.0, .second_size.1
+        .first_size.1, .first_size.0, .second_size.1, .second_size.0
     )]
     MixedSizes {
         /// A file.
@@ -62,7 +62,7 @@ pub enum ImageDataError {
         second_size: (usize, usize),
     },
     /// A size that images cannot have.
-    #[error("images cannot be made {height}×{width} pixels large")]
+    #[error("images cannot be made {width}×{height} pixels large")]
     Size {
         /// The height asked for.
         height: usize,

@@ -90,6 +90,6 @@ mod tests {
             "no grid can be made: image 1 has 3 bytes; [1, 2, 2] are 4"
         );
         assert!(refusal(&images, [2, 1, 2], 1).contains("2 channels"));
-        assert!(refusal(&[vec![]], [1, 0, 2], 1).contains("0×2 pixels"));
+        assert!(refusal(&[vec![]], [1, 0, 2], 1).contains("2×0 pixels"));
     }
 }

@@ -142,7 +142,7 @@ fn check(path: &Path, look: Look, tiles: usize) -> Result<usize, ImageDataError>
     if side > 0 && side * side * tiles == height * width && height % side == 0 && width % side == 0 {
         return Ok(side);
     }
-    let reason = format!("its {height}×{width} pixels are not {tiles} square images");
+    let reason = format!("its {width}×{height} pixels are not {tiles} square images");
     Err(ImageDataError::not_array(path, reason))
 }
 
@@ -224,7 +224,7 @@ mod tests {
         let refusal = || Mosaics::in_folder(folder.path()).unwrap_err().to_string();
         mosaic(folder.path(), "a.png", 0);
         labels(5);
-        assert!(refusal().ends_with("its 4×6 pixels are not 5 square images"), "{}", refusal());
+        assert!(refusal().ends_with("its 6×4 pixels are not 5 square images"), "{}", refusal());
         labels(0);
         assert!(refusal().contains("its 0 labels are not as many for each of 1 pictures"));
         labels(25);

@@ -189,7 +189,7 @@ pub(super) mod tests {
         save(&folder.path().join("b/z.png"), 1, 1, &[3]);
         let error = ImageSource::open(folder.path(), &ImageOptions::default()).unwrap_err();
         let message = error.to_string().replace(&folder.path().display().to_string(), "");
-        assert_eq!(message, "the images have several sizes: /a/x.png has 32×32 pixels, /b/y.jpg has 28×30");
+        assert_eq!(message, "the images have several sizes: /a/x.png has 32×32 pixels, /b/y.jpg has 30×28");
         assert!(error.hint().unwrap().starts_with("--set size=32"));
         for grey in [None, Some(true)] {
             let source =
