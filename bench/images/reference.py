@@ -35,7 +35,7 @@ def main():
     for step, (images, rate, ours) in enumerate(zip(given["batches"], given["rates"], given["losses"])):
         for group in optimiser.param_groups:
             group["lr"] = rate
-        loss = losses(network, net, images, mean, sd).mean()
+        loss = losses(network, prepared(net, images, mean, sd)).mean()
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), train["clip"])
@@ -47,8 +47,8 @@ def main():
     sys.exit(worst >= 1e-4)
 
 
-def losses(network, net, images, mean, sd):
-    """The loss of each image: the mean over its pixels that are not observed."""
+def prepared(net, images, mean, sd):
+    """What the network is shown of images, and what its answers are turned into losses with."""
     shape = (len(images), net["channels_out"], net["size"], net["size"])
     numbers = lambda name: torch.tensor([image[name] for image in images], dtype=torch.float64).reshape(shape)
     x, stat = numbers("x"), numbers("stat")
@@ -61,11 +61,17 @@ def losses(network, net, images, mean, sd):
         if image["label"] is not None:
             labels[row, image["label"]] = 1
     noise = (-0.125 * (a + NEAR_ZERO).log()).flatten()
-    answer = network(torch.cat([seen, observed], dim=1).float(), noise.float(), labels).double()
     out = sd / (1 + sd**2 * a).sqrt()
-    estimate = mean + sd**2 * (stat - a * mean) / (1 + sd**2 * a) + out * answer
-    cost = 0.5 * ((x - estimate) / out) ** 2 * ~observed
-    return cost.sum((1, 2, 3)) / ((~observed).sum((1, 2, 3)) * shape[1])
+    # x̂ = known + out · answer, so that (x − x̂)/out = wanted − answer.
+    wanted = (x - mean - sd**2 * (stat - a * mean) / (1 + sd**2 * a)) / out
+    return (torch.cat([seen, observed], dim=1).float(), noise.float(), labels), wanted.float(), ~observed
+
+
+def losses(network, ready):
+    """The loss of each image: the mean over its pixels that are not observed."""
+    shown, wanted, hidden = ready
+    cost = 0.5 * (wanted - network(*shown)) ** 2 * hidden
+    return cost.sum((1, 2, 3)) / (hidden.sum((1, 2, 3)) * wanted.shape[1])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,110 @@
+"""Times training steps and forward passes of pmm and of PyTorch (eager and compiled) in turn, and writes RESULTS.md.
+
+    measure.py [--cases table text …] [--rounds 9] [--threads 2]
+
+All sides have the same weights and the same batch, and their losses must agree before anything is timed. Every round asks each side
+once, one after the other; a row has the medians, and the ratio of the faster PyTorch to pmm (above 1, pmm is faster).
+"""
+
+import argparse
+import datetime
+import json
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+from measuring import table
+
+CASES = {
+    "table": "a table's residual network, width 256, 256 rows",
+    "table-large": "the same, width 512, 2,048 rows",
+    "text": "`text8-tiny`: transformer, width 192, 4 blocks, 16 texts of 256",
+    "text-large": "transformer, width 384, 6 blocks, 8 texts of 256",
+    "image": "`mnist`: U-Net, width 16, 64 images of 28×28",
+    "image-large": "U-Net, width 64, 16 images of 32×32 in colour",
+}
+SIDES = ["pmm", "eager", "compile"]
+
+
+class Side:
+    """A process that answers on a pipe."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline().strip() != "ready":
+            raise SystemExit(f"{command[0]} {command[1]} did not start")
+
+    def ask(self, request):
+        self.process.stdin.write(request + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def start(side, case, folder, threads):
+    if side == "pmm":
+        target = json.loads(subprocess.run(["cargo", "metadata", "--format-version", "1", "--no-deps"], cwd=ROOT, check=True,
+                                           stdout=subprocess.PIPE).stdout)["target_directory"]
+        return Side([Path(target) / "release/bench-speed", case, folder, threads])
+    return Side([sys.executable, HERE / "side.py", case, folder, threads, side])
+
+
+def measure(case, rounds, threads):
+    folder = HERE / ".work" / case
+    sides = {side: start(side, case, folder, threads) for side in SIDES}
+    for request in ("train", "infer"):  # compiles, and fills caches
+        for side in sides.values():
+            side.ask(request)
+    times = {(side, request): [] for side in SIDES for request in ("train", "infer")}
+    for _ in range(rounds):
+        for request in ("train", "infer"):
+            for name, side in sides.items():
+                times[name, request].append(side.ask(request))
+    found = {f"{side}-{request}": median(seconds) for (side, request), seconds in times.items()}
+    found |= {f"{side}-memory": sides[side].ask("memory") for side in SIDES}
+    for side in sides.values():
+        side.close()
+    return found
+
+
+def rows(found, request):
+    for case, what in CASES.items():
+        if case in found:
+            pmm, eager, compiled = (found[case][f"{side}-{request}"] for side in SIDES)
+            cells = [f"{1000 * seconds:.1f}" for seconds in (pmm, eager, compiled)]
+            yield [what, *cells, f"{min(eager, compiled) / pmm:.2f}"]
+
+
+def report(found, threads):
+    head = ["network", "pmm, ms", "PyTorch eager, ms", "compiled, ms", "PyTorch's better / pmm"]
+    lines = ["# Speed, measured", "", f"{datetime.date.today().isoformat()}, {threads} threads. Made by `bench/speed/run`: the same weights and batches, all sides in turn, medians.", "",
+             "## A training step", "", *table(head, rows(found, "train")), "## A forward pass", "", *table(head, rows(found, "infer")),
+             "## Peak memory, MB", "", *table(["network", "pmm", "PyTorch eager", "compiled"],
+                                             [[what, *(f"{found[case][f'{side}-memory']:.0f}" for side in SIDES)] for case, what in CASES.items() if case in found])]
+    (HERE / "RESULTS.md").write_text("\n".join(lines))
+
+
+def main():
+    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ask.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    ask.add_argument("--rounds", type=int, default=9)
+    ask.add_argument("--threads", type=int, default=2)
+    args = ask.parse_args()
+    path = HERE / ".cache.json"
+    found = json.loads(path.read_text()) if path.exists() else {}
+    for case in args.cases:
+        found[case] = measure(case, args.rounds, args.threads)
+        path.write_text(json.dumps(found))
+        print(case, {name: round(value, 4) for name, value in found[case].items()}, flush=True)
+    report(found, args.threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""PyTorch's side: `side.py CASE FOLDER THREADS eager|compile` answers on a pipe as `bench-speed` does, for the network, weights and batch
+that it wrote to the folder. PyTorch gets its fastest optimiser (fused AdamW) and average (foreach)."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+HERE = Path(__file__).resolve().parent
+
+
+class Trunk(nn.Module):
+    """The network of a table."""
+
+    def __init__(self, inputs, outputs, width, blocks):
+        super().__init__()
+        self.input = nn.Linear(inputs, width)
+        self.up = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.down = nn.ModuleList(nn.Linear(width, width) for _ in range(blocks))
+        self.output = nn.Linear(width, outputs)
+
+    def forward(self, x):
+        h = self.input(x)
+        norm = lambda h: F.layer_norm(h, h.shape[-1:])
+        for up, down in zip(self.up, self.down):
+            h = h + down(F.silu(up(norm(h))))
+        return self.output(norm(h))
+
+    def load(self, tensors):
+        state = {}
+        for name, tensor in tensors.items():
+            if name.startswith("block."):
+                _, block, layer, what = name.split(".")
+                name = f"{layer}.{block}.{what}"
+            state[name] = tensor[0] if name.endswith("bias") else tensor.T.contiguous()
+        self.load_state_dict(state)
+
+
+def table(given, tensors, run):
+    net = given["net"]
+    network = Trunk(given["inputs"], given["outputs"], net["width"], net["blocks"])
+    network.load(tensors)
+    x = torch.tensor(given["batch"]["x"]).reshape(-1, given["inputs"])
+    y = torch.tensor(given["batch"]["y"]).reshape(-1, given["outputs"])
+    call = run(network)
+    return network, lambda: 0.5 * F.mse_loss(call(x), y)
+
+
+def text(given, tensors, run):
+    sys.path.insert(0, str(HERE.parent / "text"))
+    from network import Network, load
+    net, texts = given["net"], given["batch"]
+    network = Network(given["classes"], net["width"], net["blocks"], net["heads"], net["length"], net["condition"], rotary=True)
+    load(network, tensors)
+    tokens = torch.tensor([text["tokens"] for text in texts])
+    clock = torch.tensor([text["clock"] for text in texts])
+    rows = torch.tensor([row for row, text in enumerate(texts) for _ in text["wanted"]])
+    flat = lambda name: torch.tensor([value for text in texts for value in text[name]])
+    wanted, targets, weights = flat("wanted"), flat("targets"), flat("weights")
+    call = run(network)
+
+    def loss():
+        picked = call(tokens, clock)[rows, wanted]
+        return (F.cross_entropy(picked, targets, reduction="none") * weights).sum() / len(texts)
+
+    return network, loss
+
+
+def image(given, tensors, run):
+    sys.path.insert(0, str(HERE.parent / "images"))
+    from network import Unet, load
+    from reference import losses, prepared
+    network = Unet(**given["net"])
+    load(network, tensors)
+    ready = prepared(given["net"], given["batch"], given["pixels"]["mean"], given["pixels"]["sd"])
+    call = run(network)
+    return network, lambda: losses(call, ready).mean()
+
+
+def main():
+    case, folder, threads, mode = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    torch.set_num_threads(threads)
+    from safetensors.torch import load_file
+    given = json.loads((folder / "case.json").read_text())
+    make = {"table": table, "text": text, "image": image}[case.removesuffix("-large")]
+    network, loss = make(given, load_file(folder / "weights.safetensors"), torch.compile if mode == "compile" else lambda network: network)
+    with torch.no_grad():
+        found = loss().item()
+    if abs(found - given["loss"]) > 1e-4 * abs(given["loss"]):
+        sys.exit(f"{case}: the loss is {found} here and {given['loss']} in pmm")
+    decayed = [p for p in network.parameters() if p.ndim > 1]
+    others = [p for p in network.parameters() if p.ndim <= 1]
+    groups = [{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.99), fused=True)
+    weights = list(network.parameters())
+    average = [p.detach().clone() for p in weights]
+
+    def train():
+        optimiser.zero_grad()
+        loss().backward()
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        with torch.no_grad():
+            torch._foreach_lerp_(average, weights, 0.001)
+
+    def infer():
+        with torch.no_grad():
+            loss()
+
+    print("ready", flush=True)
+    for line in sys.stdin:
+        request = line.strip()
+        if request == "memory":
+            status = Path("/proc/self/status").read_text()
+            print(int(status.split("VmHWM:")[1].split()[0]) / 1024, flush=True)
+            continue
+        begin = time.perf_counter()
+        {"train": train, "infer": infer}[request]()
+        print(time.perf_counter() - begin, flush=True)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    main()

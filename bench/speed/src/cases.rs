@@ -1,0 +1,174 @@
+//! The networks at two sizes each, with a batch.
+
+use std::error::Error;
+use std::path::Path;
+
+use pmm::{Purpose, Streams};
+use pmm_net::image::{ImageNet, ImagePair, ImageShape, Known, NoisyImage, Parametrisation, PixelFacts};
+use pmm_net::text::{MaskedText, Schedule, TextNet};
+use pmm_net::{Device, Parts, Positions, TransformerConfig, Trunk, TrunkConfig, UnetConfig, UnetKind};
+use serde_json::{Value, json};
+
+pub(crate) enum Case {
+    Table { trunk: Trunk, config: TrunkConfig, x: Vec<f32>, y: Vec<f32> },
+    Text { net: TextNet, config: TransformerConfig, texts: Vec<MaskedText> },
+    Image { net: ImageNet, config: UnetConfig, images: Vec<NoisyImage> },
+}
+
+/// Inputs and outputs of a trunk, as of a table of a dozen columns.
+const INPUTS: usize = 300;
+const OUTPUTS: usize = 200;
+/// Characters of text8.
+const CLASSES: usize = 27;
+const FACTS: PixelFacts = PixelFacts { mean: -0.5, sd: 0.6 };
+
+impl Case {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "table" => Self::table(256, 256),
+            "table-large" => Self::table(512, 2048),
+            "text" => Self::text(192, 4, 4, 16),
+            "text-large" => Self::text(384, 6, 6, 8),
+            "image" => Self::image(28, 1, 16, vec![1, 2, 4], 64),
+            "image-large" => Self::image(32, 3, 64, vec![1, 2, 2], 16),
+            _ => return None,
+        })
+    }
+
+    fn table(width: usize, rows: usize) -> Self {
+        let config = TrunkConfig { width, blocks: 3, dropout: 0.0 };
+        let trunk = Trunk::new(INPUTS, OUTPUTS, &config, Device::flex());
+        Self::Table { trunk, config, x: normals(rows * INPUTS, 0), y: normals(rows * OUTPUTS, 1) }
+    }
+
+    fn text(width: usize, blocks: usize, heads: usize, rows: u64) -> Self {
+        let config = TransformerConfig {
+            width,
+            blocks,
+            heads,
+            length: 256,
+            condition: 64,
+            positions: Positions::Rotary,
+            time: true,
+        };
+        let net = TextNet::new(CLASSES, &config, Schedule::LogLinear, Device::flex())
+            .unwrap_or_else(|error| unreachable!("a valid network: {error}"));
+        let streams = Streams::new(5);
+        let text = |row: u64| {
+            let mut rng = streams.stream(Purpose::DATA, 0, row);
+            let tokens: Vec<u32> = (0..256).map(|_| rng.below(CLASSES as u64) as u32).collect();
+            MaskedText::at(&net, &tokens, (row as f64 + 0.5) / rows as f64, &streams, 0, row)
+        };
+        let texts = (0..rows).map(text).collect();
+        Self::Text { net, config, texts }
+    }
+
+    fn image(size: usize, channels: usize, width: usize, multipliers: Vec<usize>, rows: u64) -> Self {
+        let config = UnetConfig {
+            kind: UnetKind::Adm,
+            size,
+            channels_in: channels + 1,
+            channels_out: channels,
+            width,
+            multipliers,
+            blocks: 1,
+            attention: vec![],
+            channels_per_head: 32,
+            dropout: 0.0,
+            classes: 10,
+            augment: 0,
+        };
+        let shape =
+            ImageShape { pair: ImagePair::Normal, parametrisation: Parametrisation::Edm, facts: FACTS };
+        let net = ImageNet::new(&config, &shape, Device::flex())
+            .unwrap_or_else(|error| unreachable!("a valid network: {error}"));
+        let streams = Streams::new(5);
+        let pixels = size * size;
+        let image = |row: u64| {
+            let mut rng = streams.stream(Purpose::DATA, 0, row);
+            let x = (0..channels * pixels).map(|_| net.pair().value(rng.below(256) as u8)).collect();
+            let known = Known { x, observed: vec![false; pixels], label: Some(row as u32 % 10) };
+            NoisyImage::at(&net, known, (row as f64 + 0.5) / rows as f64, &streams, 0, row)
+        };
+        let images = (0..rows).map(image).collect();
+        Self::Image { net, config, images }
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        match self {
+            Self::Table { trunk, .. } => trunk.parts(),
+            Self::Text { net, .. } => net.parts(),
+            Self::Image { net, .. } => net.parts(),
+        }
+    }
+
+    /// Weights away from the zeros that training starts with, so that all of the network counts.
+    pub(crate) fn initial(&self) -> Vec<f32> {
+        let initial = match self {
+            Self::Table { trunk, .. } => trunk.parts().initial(&Streams::new(1)),
+            Self::Text { net, .. } => net.initial(&Streams::new(1)),
+            Self::Image { net, .. } => net.initial(&Streams::new(1)),
+        };
+        initial.iter().zip(normals(initial.len(), 2)).map(|(w, noise)| w + 0.02 * noise).collect()
+    }
+
+    pub(crate) fn gradient(&self, weights: &[f32], gradient: &mut [f32]) -> f64 {
+        match self {
+            Self::Table { trunk, x, y, .. } => {
+                trunk.backward(weights, x.clone(), vec![], |outputs| squares(outputs, y), gradient)
+            }
+            Self::Text { net, texts, .. } => net.gradient(weights, texts, gradient),
+            Self::Image { net, images, .. } => net.gradient(weights, images, Streams::new(0), 0, gradient),
+        }
+    }
+
+    /// The loss, without a gradient.
+    pub(crate) fn forward(&self, weights: &[f32]) -> f64 {
+        let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / losses.len() as f64;
+        match self {
+            Self::Table { trunk, x, y, .. } => squares(&trunk.forward(weights, x.clone()), y).0,
+            Self::Text { net, texts, .. } => mean(net.losses(weights, texts)),
+            Self::Image { net, images, .. } => mean(net.losses(weights, images)),
+        }
+    }
+
+    /// The weights, and the batch with its loss for the other side to agree with.
+    pub(crate) fn write(&self, folder: &Path, weights: &[f32]) -> Result<(), Box<dyn Error>> {
+        std::fs::create_dir_all(folder)?;
+        pmm_train::save_model_weights(folder, self.parts(), weights, &Default::default())?;
+        let (config, batch): (Value, Value) = match self {
+            Self::Table { config, x, y, .. } => (json!(config), json!({ "x": x, "y": y })),
+            Self::Text { config, texts, .. } => (json!(config), texts.iter().map(text).collect()),
+            Self::Image { config, images, .. } => (json!(config), images.iter().map(image).collect()),
+        };
+        let facts = json!({ "mean": FACTS.mean, "sd": FACTS.sd });
+        let value = json!({
+            "net": config, "inputs": INPUTS, "outputs": OUTPUTS, "classes": CLASSES, "pixels": facts, "batch": batch,
+            "loss": self.forward(weights),
+        });
+        Ok(std::fs::write(folder.join("case.json"), value.to_string())?)
+    }
+}
+
+fn text(text: &MaskedText) -> Value {
+    json!({
+        "tokens": text.tokens, "clock": text.clock, "wanted": text.wanted, "targets": text.targets, "weights": text.weights,
+    })
+}
+
+fn image(image: &NoisyImage) -> Value {
+    json!({ "x": image.x, "stat": image.stat, "clock": image.clock, "observed": image.observed, "label": image.label })
+}
+
+/// Half the mean of squared differences, and its gradient.
+fn squares(outputs: &[f32], y: &[f32]) -> (f64, Vec<f32>) {
+    let share = 1.0 / y.len() as f32;
+    let slope: Vec<f32> = outputs.iter().zip(y).map(|(a, b)| share * (a - b)).collect();
+    let loss = outputs.iter().zip(y).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+    (0.5 * loss * f64::from(share), slope)
+}
+
+fn normals(n: usize, key: u64) -> Vec<f32> {
+    let mut rng = Streams::new(5).stream(Purpose::DATA, 9 + key, 0);
+    (0..n).map(|_| rng.normal() as f32).collect()
+}
