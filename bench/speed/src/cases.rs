@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub(crate) enum Case {
     Table { trunk: Trunk, config: TrunkConfig, x: Vec<f32>, y: Vec<f32> },
     Text { net: TextNet, config: TransformerConfig, texts: Vec<MaskedText> },
-    Image { net: ImageNet, config: UnetConfig, images: Vec<NoisyImage> },
+    Image { net: Box<ImageNet>, config: UnetConfig, images: Vec<NoisyImage> },
 }
 
 /// Inputs and outputs of a trunk, as of a table of a dozen columns.
@@ -91,7 +91,7 @@ impl Case {
             NoisyImage::at(&net, known, (row as f64 + 0.5) / rows as f64, &streams, 0, row)
         };
         let images = (0..rows).map(image).collect();
-        Self::Image { net, config, images }
+        Self::Image { net: Box::new(net), config, images }
     }
 
     pub(crate) fn parts(&self) -> &Parts {
