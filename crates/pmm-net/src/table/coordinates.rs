@@ -66,7 +66,7 @@ pub struct ValuePlace {
     pub block: usize,
     /// In what unit it is.
     pub scale: Scale,
-    /// Its values, where they are few and their clock runs.
+    /// Its values, where they are few and run on the clock of counts or positives.
     pub atoms: Option<Arc<Atoms>>,
 }
 
@@ -169,34 +169,23 @@ fn value_block(column: &Column, clock: ClockKind) -> Result<Option<ValueBlock>, 
         PairKind::Poisson if mean > 0.0 => {
             // By the end an observation of twenty times the mean count: enough to tell neighbouring counts apart.
             let clock = ending_at((20.0 * mean).max(100.0))?;
-            running(Poisson::new(0.5, 0.5)?.intensities(), clock, Scale::Ratio(mean), numbers)?
+            running(Poisson::new(0.5, 0.5)?.intensities(), clock, mean, numbers)?
         }
-        PairKind::Gamma if positive => {
-            running(Gamma::new(2.0, 1.0)?, ending_at(2000.0)?, Scale::Ratio(mean), numbers)?
-        }
-        _ => running(Normal::new(1.0, 0.0)?, Exponential::default(), Scale::Score, numbers)?,
+        PairKind::Gamma if positive => running(Gamma::new(2.0, 1.0)?, ending_at(2000.0)?, mean, numbers)?,
+        _ => (Block::new(Normal::new(1.0, 0.0)?, 1, Exponential::default())?, Scale::Score, None),
     }))
 }
 
-/// A value on a running clock.
-fn running<P>(
-    pair: P,
-    clock: Exponential,
-    scale: Scale,
-    numbers: &Numbers,
-) -> Result<ValueBlock, ParameterError>
+/// A value over its mean on a running clock.
+fn running<P>(pair: P, clock: Exponential, mean: f64, numbers: &Numbers) -> Result<ValueBlock, ParameterError>
 where
     P: Pair<Value = f32, Stat = f64> + Into<AnyPair>,
 {
-    let point = |value: &f64| match scale {
-        Scale::Score => numbers.grid.score(*value, 0.5) as f32,
-        Scale::Ratio(mean) => (value / mean) as f32,
-    };
     let atoms = numbers.discrete.then(|| {
-        let x = numbers.grid.values().iter().map(point).collect();
+        let x = numbers.grid.values().iter().map(|value| (value / mean) as f32).collect();
         Arc::new(Atoms::new(&pair, x, numbers.grid.counts().collect()))
     });
-    Ok((Block::new(pair, 1, clock)?, scale, atoms))
+    Ok((Block::new(pair, 1, clock)?, Scale::Ratio(mean), atoms))
 }
 
 /// An exponential clock with this reading at the end, and 0.01 as its scale.

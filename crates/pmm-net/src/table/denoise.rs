@@ -23,8 +23,14 @@ pub struct TableDenoiser {
     trims: Arc<[(f64, Vec<f64>)]>,
 }
 
-/// Values that stand for a column's law where a pair wants points.
-const ATOMS: usize = 128;
+/// Nodes and weights of Gauss–Hermite quadrature for the standard normal law.
+const HERMITE: [(f64, f64); 5] = [
+    (-2.856_970_013_872_806, 0.011_257_411_327_720_69),
+    (-1.355_626_179_974_266, 0.222_075_922_005_612_64),
+    (0.0, 0.533_333_333_333_333_3),
+    (1.355_626_179_974_266, 0.222_075_922_005_612_64),
+    (2.856_970_013_872_806, 0.011_257_411_327_720_69),
+];
 
 impl TableDenoiser {
     /// A network with weights of its own.
@@ -135,7 +141,7 @@ impl Answer<'_> {
             (Head::Marginal, _) if value.atoms.is_some() => Estimate::Mixture(points(&laws, value)),
             (Head::Marginal, Scale::Score) => Estimate::Mixture(normals(&laws)),
             (Head::Marginal, Scale::Ratio(unit)) => {
-                Estimate::Mixture(self.atoms(&laws, unit, states.clock(value.block)))
+                Estimate::Mixture(self.mapped(&laws, unit, states.clock(value.block)))
             }
         };
     }
@@ -153,26 +159,29 @@ impl Answer<'_> {
         }
     }
 
-    /// The law of a value as points at even ranks of its column, in the block's unit. What is known has no law.
-    fn atoms(&self, laws: &[Law], unit: f64, clock: &[f64]) -> Mixture {
+    /// The law of a value in the block's unit: every component of its score with the mean and the standard deviation of the values that
+    /// it stands for. What is known has no law.
+    fn mapped(&self, laws: &[Law], unit: f64, clock: &[f64]) -> Mixture {
         let column = &self.denoiser.net.schema.columns[self.place.column];
         let Coding::Numbers(numbers) = &column.coding else { return Mixture::default() };
-        let knots = numbers.grid.len();
-        let points: Vec<f64> = if knots <= ATOMS {
-            numbers.grid.values().to_vec()
-        } else {
-            (0..ATOMS).map(|k| numbers.grid.values()[(2 * k + 1) * knots / (2 * ATOMS)]).collect()
+        let components = laws.first().map_or(0, |law| law.components.len());
+        let moments = |&(_, centre, spread): &(f64, f64, f64)| {
+            let values =
+                HERMITE.map(|(z, weight)| (numbers.grid.value(centre + spread * z, false) / unit, weight));
+            let mean: f64 = values.iter().map(|(value, weight)| weight * value).sum();
+            let variance: f64 = values.iter().map(|(value, weight)| weight * (value - mean).powi(2)).sum();
+            (mean as f32, variance.sqrt() as f32)
         };
-        let scores: Vec<f64> = points.iter().map(|&value| numbers.grid.score(value, 0.5)).collect();
-        let atoms = points.len();
-        let mut weight = vec![1.0; laws.len() * atoms];
-        let unknown =
-            weight.par_chunks_mut(atoms).zip(laws).zip(clock).filter(|(_, clock)| clock.is_finite());
-        unknown.for_each(|((weight, law), _)| {
-            weight.iter_mut().zip(law.shares(&scores)).for_each(|(weight, share)| *weight = share as f32);
-        });
-        let mean = points.iter().map(|value| (value / unit) as f32).collect::<Vec<_>>().repeat(laws.len());
-        Mixture { components: atoms, sd: vec![0.0; mean.len()], weight, mean }
+        let law = |(law, clock): (&Law, &f64)| match clock.is_finite() {
+            true => law.components.iter().map(moments).collect(),
+            false => vec![(1.0, 0.0); components],
+        };
+        let laws_of_values: Vec<Vec<(f32, f32)>> =
+            laws.par_iter().zip(clock).with_min_len(16).map(law).collect();
+        let (mean, sd) = laws_of_values.into_iter().flatten().unzip();
+        let weight =
+            laws.iter().flat_map(|law| &law.components).map(|component| component.0 as f32).collect();
+        Mixture { components, weight, mean, sd }
     }
 }
 

@@ -102,24 +102,6 @@ impl Law {
         // Rounding may leave u at 0: then the last code that is possible.
         chosen.or_else(|| self.codes.iter().rposition(|p| *p > 0.0)).unwrap_or(0) as u32
     }
-
-    /// Probabilities that the value's score is nearest to each of some points, in ascending order.
-    pub(crate) fn shares(&self, points: &[f64]) -> Vec<f64> {
-        let edges = points.windows(2).map(|pair| self.cdf(0.5 * (pair[0] + pair[1])));
-        let mut below = 0.0;
-        let mut shares: Vec<f64> = edges
-            .map(|edge| {
-                let share = (edge - below).max(0.0);
-                below = edge.max(below);
-                share
-            })
-            .collect();
-        shares.push((1.0 - below).max(0.0));
-        if shares.iter().sum::<f64>() <= 0.0 {
-            shares.fill(1.0);
-        }
-        shares
-    }
 }
 
 /// Φ.
@@ -447,6 +429,5 @@ mod tests {
         assert!(!codes.contains(&1));
         assert!((twos - 0.8).abs() < 5.0 * (0.16 / f64::from(n)).sqrt(), "{twos}");
         assert!((below - law.cdf(1.2)).abs() < 5.0 * (0.25 / f64::from(n)).sqrt(), "{below}");
-        assert!((law.shares(&[-1.0, 0.0, 1.0]).iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }

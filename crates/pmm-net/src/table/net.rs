@@ -178,11 +178,11 @@ impl TableNet {
     pub(super) fn head_value(&self, column: usize, value: f64) -> f32 {
         let place = &self.coordinates.columns[column];
         let schema = &self.schema.columns[place.column];
-        match (self.head, &schema.coding) {
-            (Head::Marginal, Coding::Numbers(numbers)) if numbers.discrete => {
-                numbers.grid.index(value) as f32
+        match (&self.heads[column].value, &schema.coding) {
+            (Some((_, ValueHead::Atoms(_))), Coding::Numbers(numbers)) => numbers.grid.index(value) as f32,
+            (Some((_, ValueHead::Mixture)), Coding::Numbers(numbers)) => {
+                numbers.grid.score(value, 0.5) as f32
             }
-            (Head::Marginal, Coding::Numbers(numbers)) => numbers.grid.score(value, 0.5) as f32,
             _ => place.from_value(schema, value, 0.5) as f32,
         }
     }
