@@ -237,7 +237,10 @@ impl ColumnPlace {
             (Coding::Numbers(numbers), Some(ValuePlace { scale: Scale::Score, .. })) => {
                 numbers.grid.value(x, snap && numbers.snap)
             }
-            (_, Some(ValuePlace { scale: Scale::Ratio(mean), .. })) => x * mean,
+            (Coding::Numbers(numbers), Some(ValuePlace { scale: Scale::Ratio(mean), .. })) => {
+                let value = x * mean;
+                if snap && numbers.snap { numbers.grid.values()[numbers.grid.index(value)] } else { value }
+            }
             _ => f64::NAN,
         }
     }
