@@ -112,12 +112,13 @@ impl Answer<'_> {
         let law = |row: usize| {
             let (mean, clock) = self.anchor(row, states);
             let mut law = net.heads()[self.index].law(rows[row], mean, clock);
+            // First "missing" is ruled out, lest a cell that is sure to be missing have all its levels trimmed away.
+            self.denoiser.settle(self.place, &mut law);
             if let Some((limit, shares)) = self.denoiser.trims.get(self.index)
                 && *limit > 0.0
             {
                 trim(&mut law.codes, shares, *limit);
             }
-            self.denoiser.settle(self.place, &mut law);
             law
         };
         let laws: Vec<Law> = (0..rows.len()).into_par_iter().with_min_len(16).map(law).collect();

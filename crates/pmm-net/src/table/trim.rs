@@ -119,4 +119,29 @@ mod tests {
         };
         assert_eq!((draw(&trims), draw(&[0.0, 0.0]) > 0), (0, true));
     }
+
+    /// A cell of which the network is sure that it is missing, filled all the same: by the level that is likelier, not by the first.
+    #[test]
+    fn sure_gaps_are_filled_by_their_level() {
+        let text = "a,b\n".to_owned() + &"p,x\nq,y\n,x\n".repeat(100);
+        let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
+        let schema = Arc::new(Schema::infer(&source, &Overrides::default()).unwrap());
+        let config = TrunkConfig { width: 8, ..TrunkConfig::default() };
+        let net = TableNet::new(schema, ClockKind::Reveal, Head::Marginal, &config, Device::flex()).unwrap();
+        let mut weights = net.initial(&Streams::new(0));
+        let last = net.parts().iter().len();
+        weights[net.parts().get(last - 2).range.clone()].fill(0.0);
+        let biases = net.parts().get(last - 1).range.start;
+        let gap = net.heads()[0].missing.unwrap();
+        weights[biases + gap] = 30.0;
+        let levels: Vec<usize> = (0..net.coordinates().columns[0].tokens.as_ref().unwrap().codes)
+            .filter(|code| *code != gap)
+            .collect();
+        let likely = *levels.last().unwrap();
+        levels.iter().for_each(|level| weights[biases + level] = if *level == likely { 0.0 } else { -20.0 });
+        let denoiser = TableDenoiser::new(Arc::new(net), weights).trimmed(&[0.05, 0.0]).complete(true);
+        let cells = vec![Cell::default(); 2 * 50];
+        let drawn = denoiser.fill(&cells, 0, Plan::default(), &Streams::new(1), |_| ()).unwrap();
+        assert!(drawn.chunks(2).all(|row| row[0].0 as usize == likely), "{likely}: {drawn:?}");
+    }
 }
