@@ -282,9 +282,11 @@ pub(crate) fn probabilities(logits: &[f32], missing: Option<usize>, out: &mut Ve
     let mut levels = logits.to_vec();
     levels[gap] = f32::NEG_INFINITY;
     softmax(&levels, out);
-    let p = f64::from(sigmoid(logits[gap]));
-    out.iter_mut().for_each(|level| *level *= 1.0 - p);
-    out[gap] = p;
+    // In f64 and without 1 − p: however sure the gap, the levels keep their proportions.
+    let logit = f64::from(logits[gap]);
+    let present = 1.0 / (1.0 + logit.exp());
+    out.iter_mut().for_each(|level| *level *= present);
+    out[gap] = 1.0 / (1.0 + (-logit).exp());
 }
 
 fn sigmoid(x: f32) -> f32 {
