@@ -33,8 +33,8 @@ How the settings were chosen: batch, rate and dropout by the validation loss on 
 two-sample AUCs on test rows of earlier versions, so the AUCs of adult and wine are a little flattering: the codes of columns other
 than the target are no longer cooled (adult), and tables below 3,000 rows have batches of 128 (wine). adult's "?" is a missing cell to pmm and
 a level to the scorer: where a sample has a missing cell there, the scorer is given "?". That missing cells have
-an output of their own came after a look at wine's gaps here. Binaries differ: what changed between those of one day is how numbers of few
-values are told while clocks run (`gradual` only).
+an output of their own came after a look at wine's gaps here. Between the binaries,
+`gradual` clocks changed (few values, whole laws) and how sure gaps are filled; `reveal` draws rows as before.
 """
     parts = [part.report(records[part.__name__]) for part in (seven, further, counts, impute) if records[part.__name__]]
     (HERE / "RESULTS.md").write_text("\n".join([intro, *parts]))
