@@ -77,6 +77,20 @@ mod tests {
     use crate::TrunkConfig;
     use crate::table::{Cell, ClockKind, Plan, TableDenoiser};
 
+    /// A network of a table that says the same whatever is known: its last biases, which begin at the index returned.
+    fn constant_net(text: String) -> (TableNet, Table, Vec<f32>, usize) {
+        let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
+        let schema = Arc::new(Schema::infer(&source, &Overrides::default()).unwrap());
+        let (table, _) = Table::read(&source, &schema, 1 << 20, &Streams::new(0)).unwrap();
+        let config = TrunkConfig { width: 8, ..TrunkConfig::default() };
+        let net = TableNet::new(schema, ClockKind::Reveal, Head::Marginal, &config, Device::flex()).unwrap();
+        let mut weights = net.initial(&Streams::new(0));
+        let last = net.parts().iter().len();
+        weights[net.parts().get(last - 2).range.clone()].fill(0.0);
+        let biases = net.parts().get(last - 1).range.start;
+        (net, table, weights, biases)
+    }
+
     /// A rare code that is as probable as it is frequent stays; a frequent one that is all but excluded goes.
     #[test]
     fn trims_by_the_ratio_to_the_share() {
@@ -91,16 +105,8 @@ mod tests {
     #[test]
     fn held_out_rows_decide() {
         let text = "a,b\n".to_owned() + &"p,x\nq,y\n".repeat(100);
-        let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
-        let schema = Arc::new(Schema::infer(&source, &Overrides::default()).unwrap());
-        let (table, _) = Table::read(&source, &schema, 1 << 20, &Streams::new(0)).unwrap();
-        let config = TrunkConfig { width: 8, ..TrunkConfig::default() };
-        let net = TableNet::new(schema, ClockKind::Reveal, Head::Marginal, &config, Device::flex()).unwrap();
-        let mut weights = net.initial(&Streams::new(0));
-        let last = net.parts().iter().len();
-        weights[net.parts().get(last - 2).range.clone()].fill(0.0);
+        let (net, table, mut weights, biases) = constant_net(text);
         // The logits of `a`: 99.2 % and .8 %, whatever is known.
-        let biases = net.parts().get(last - 1).range.start;
         let first = net.cell(&table, 0, 0).token.unwrap() as usize;
         weights[biases + first] = 0.992f32.ln();
         weights[biases + 1 - first] = 0.008f32.ln();
@@ -124,14 +130,7 @@ mod tests {
     #[test]
     fn sure_gaps_are_filled_by_their_level() {
         let text = "a,b\n".to_owned() + &"p,x\nq,y\n,x\n".repeat(100);
-        let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
-        let schema = Arc::new(Schema::infer(&source, &Overrides::default()).unwrap());
-        let config = TrunkConfig { width: 8, ..TrunkConfig::default() };
-        let net = TableNet::new(schema, ClockKind::Reveal, Head::Marginal, &config, Device::flex()).unwrap();
-        let mut weights = net.initial(&Streams::new(0));
-        let last = net.parts().iter().len();
-        weights[net.parts().get(last - 2).range.clone()].fill(0.0);
-        let biases = net.parts().get(last - 1).range.start;
+        let (net, _, mut weights, biases) = constant_net(text);
         let gap = net.heads()[0].missing.unwrap();
         weights[biases + gap] = 30.0;
         let levels: Vec<usize> = (0..net.coordinates().columns[0].tokens.as_ref().unwrap().codes)
