@@ -265,6 +265,27 @@ pub(super) fn moments(x: &[f32]) -> (f32, f32) {
     (mean, total(&lanes, &[]) / n)
 }
 
+/// y ← y + number.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn add_number(y: &mut [f32], number: f32) {
+    for i in 0..y.len() {
+        y[i] += number;
+    }
+}
+
+/// a · b, number by number.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn product(a: &[f32], b: &[f32]) -> Vec<f32> {
+    let n = a.len();
+    let b = &b[..n];
+    let mut out = vec![0.0; n];
+    let to = &mut out[..n];
+    for i in 0..n {
+        to[i] = a[i] * b[i];
+    }
+    out
+}
+
 /// The sum.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 pub(super) fn sum_of(x: &[f32]) -> f32 {

@@ -8,8 +8,10 @@ use super::builder::{Builder, Role};
 use super::config::{UnetConfig, UnetKind};
 use super::dropout::Mask;
 use super::embedding::Embedding;
-use super::layers::{Conv, Linear, Norm, resample};
-use super::plan::{BlockShape, Resample};
+use super::layers::{Conv, Linear, Norm, images};
+use super::plan::BlockShape;
+use crate::ops::conv::Input;
+use crate::ops::resample::Resample;
 
 /// x → r · (skip(x) + conv₁(drop(cond(conv₀(SiLU(norm₀(x))), e)))), then attention where there is one; skip and conv₀
 /// resample before they convolve.
@@ -59,33 +61,27 @@ impl Block {
         embedding: &Tensor<2>,
         mask: Option<Mask<'_>>,
     ) -> Tensor<4> {
-        let h = self.norm0.silu(parts, x.clone(), None);
-        let h = self.conv0.forward(parts, resample(h, self.resample));
-        let mut h = self.condition(parts, h, embedding);
-        if let Some(mask) = mask {
-            h = mask.apply(h);
-        }
-        let h = self.conv1.forward(parts, h);
-        let mut skip = resample(x, self.resample);
-        if let Some(conv) = &self.skip {
-            skip = conv.forward(parts, skip);
-        }
+        let h = Input { resample: self.resample, ..self.norm0.silu(parts, x.clone(), None) };
+        let told = self.affine.forward(parts, embedding.clone());
+        let h = match self.kind {
+            UnetKind::Adm => {
+                let h = self.conv0.forward(parts, h);
+                let [_, channels, ..] = h.dims();
+                let part = |k: usize| told.clone().narrow(1, k * channels, channels);
+                self.norm1.silu(parts, h, Some((part(0), part(1))))
+            }
+            UnetKind::Ddpmpp => self.norm1.silu(parts, self.conv0.forward_and(parts, h, told), None),
+        };
+        let mask = mask.map(|mask| mask.tensor(h.x.dims(), &h.x.device()));
+        let h = self.conv1.forward(parts, Input { mask, ..h });
+        let skip = match &self.skip {
+            Some(conv) => conv.forward(parts, images(x, self.resample)),
+            None => self.resample.apply(x),
+        };
         let y = self.rescale(h + skip);
         match &self.attention {
             Some(attention) => self.rescale(attention.forward(parts, y.clone()) + y),
             None => y,
-        }
-    }
-
-    fn condition(&self, parts: &[Tensor<2>], h: Tensor<4>, embedding: &Tensor<2>) -> Tensor<4> {
-        let [rows, channels, ..] = h.dims();
-        let told = self.affine.forward(parts, embedding.clone());
-        match self.kind {
-            UnetKind::Adm => {
-                let part = |k: usize| told.clone().narrow(1, k * channels, channels);
-                self.norm1.silu(parts, h, Some((part(0), part(1))))
-            }
-            UnetKind::Ddpmpp => self.norm1.silu(parts, h + told.reshape([rows, channels, 1, 1]), None),
         }
     }
 
@@ -121,13 +117,13 @@ impl Attention {
     fn forward(&self, parts: &[Tensor<2>], x: Tensor<4>) -> Tensor<4> {
         let [rows, channels, height, width] = x.dims();
         let (size, pixels) = (channels / self.heads, height * width);
-        let qkv = self.qkv.forward(parts, self.norm.forward(parts, x));
+        let qkv = self.qkv.forward(parts, self.norm.linear(parts, x));
         // The channels of a head are [channel, (q, k, v)].
         let qkv = qkv.reshape([rows * self.heads, size, 3, pixels]);
         let part = |k: usize| qkv.clone().narrow(2, k, 1).reshape([rows * self.heads, size, pixels]);
         let scores = (part(0) * (1.0 / (size as f64).sqrt())).swap_dims(1, 2).matmul(part(1));
         let weights = activation::softmax(scores, 2); // [rows · heads, query, key]
         let y = part(2).matmul(weights.swap_dims(1, 2));
-        self.proj.forward(parts, y.reshape([rows, channels, height, width]))
+        self.proj.forward(parts, images(y.reshape([rows, channels, height, width]), Resample::Keep))
     }
 }

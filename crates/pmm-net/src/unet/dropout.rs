@@ -1,6 +1,6 @@
 //! Dropout whose masks are functions of (seed, step, row, block).
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use pmm::{Purpose, Streams};
 
 /// The purpose of the streams that draw masks.
@@ -30,12 +30,10 @@ pub(super) struct Mask<'a> {
 }
 
 impl Mask<'_> {
-    /// Zeroes the share and scales the rest by 1/(1 − share).
-    pub(super) fn apply(&self, h: Tensor<4>) -> Tensor<4> {
-        let shape = h.dims();
+    /// What images of this shape are multiplied by: 0 for the share, 1/(1 − share) for the rest.
+    pub(super) fn tensor(&self, shape: [usize; 4], device: &Device) -> Tensor<4> {
         let mask = TensorData::new(self.values(shape[0], shape[1..].iter().product()), shape);
-        let mask = Tensor::from_data(mask, &h.device());
-        h * mask
+        Tensor::from_data(mask, device)
     }
 
     fn values(&self, rows: usize, units: usize) -> Vec<f32> {

@@ -1,13 +1,10 @@
-//! Layers whose weights are parts, and the resampling between them.
+//! Layers whose weights are parts.
 
 use burn::tensor::Tensor;
-use burn::tensor::module::avg_pool2d;
-use burn::tensor::ops::AvgPoolOptions;
 
 use super::config::groups;
-use super::plan::Resample;
-use crate::ops::conv::conv;
-use crate::ops::group_norm::{GroupNorm, group_norm};
+use crate::ops::conv::{GroupNorm, Input, Scaled, conv};
+use crate::ops::resample::Resample;
 
 /// x W + b, with W `[input, output]`.
 #[derive(Debug, Clone)]
@@ -34,9 +31,19 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    pub(super) fn forward(&self, parts: &[Tensor<2>], x: Tensor<4>) -> Tensor<4> {
+    pub(super) fn forward(&self, parts: &[Tensor<2>], x: Input) -> Tensor<4> {
         conv(x, parts[self.weight].clone(), parts[self.weight + 1].clone(), self.side)
     }
+
+    /// With more to each image's bias, `[rows, output]`.
+    pub(super) fn forward_and(&self, parts: &[Tensor<2>], x: Input, more: Tensor<2>) -> Tensor<4> {
+        conv(x, parts[self.weight].clone(), parts[self.weight + 1].clone() + more, self.side)
+    }
+}
+
+/// Images as they are, or resampled.
+pub(super) fn images(x: Tensor<4>, resample: Resample) -> Input {
+    Input { x, norm: None, mask: None, resample }
 }
 
 /// Each group of channels to mean 0 and variance 1, then a scale and a shift for each channel: two parts of one row.
@@ -47,7 +54,7 @@ pub(super) struct Norm {
 }
 
 impl Norm {
-    pub(super) fn forward(&self, parts: &[Tensor<2>], x: Tensor<4>) -> Tensor<4> {
+    pub(super) fn linear(&self, parts: &[Tensor<2>], x: Tensor<4>) -> Input {
         self.norm(parts, x, None, false)
     }
 
@@ -57,7 +64,7 @@ impl Norm {
         parts: &[Tensor<2>],
         x: Tensor<4>,
         told: Option<(Tensor<2>, Tensor<2>)>,
-    ) -> Tensor<4> {
+    ) -> Input {
         self.norm(parts, x, told, true)
     }
 
@@ -67,27 +74,14 @@ impl Norm {
         x: Tensor<4>,
         told: Option<(Tensor<2>, Tensor<2>)>,
         silu: bool,
-    ) -> Tensor<4> {
+    ) -> Input {
         let [rows, channels, ..] = x.dims();
         let (mut scale, mut shift) = (parts[self.scale].clone(), parts[self.scale + 1].clone());
         (scale, shift) = match told {
             Some((factor, offset)) => (scale * (factor.clone() + 1.0), shift * (factor + 1.0) + offset),
             None => (scale.repeat_dim(0, rows), shift.repeat_dim(0, rows)),
         };
-        group_norm(x, scale, shift, GroupNorm { groups: groups(channels), epsilon: self.epsilon, silu })
-    }
-}
-
-/// Half or twice the resolution.
-pub(super) fn resample(x: Tensor<4>, how: Resample) -> Tensor<4> {
-    let [rows, channels, height, width] = x.dims();
-    match how {
-        Resample::Keep => x,
-        Resample::Down => avg_pool2d(x, AvgPoolOptions::new([2, 2])),
-        Resample::Up => x
-            .reshape([rows, channels, height, 1, width, 1])
-            .repeat_dim(3, 2)
-            .repeat_dim(5, 2)
-            .reshape([rows, channels, 2 * height, 2 * width]),
+        let norm = GroupNorm { groups: groups(channels), epsilon: self.epsilon, silu };
+        Input { norm: Some(Scaled { scale, shift, norm }), ..images(x, Resample::Keep) }
     }
 }

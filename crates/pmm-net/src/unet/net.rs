@@ -8,8 +8,9 @@ use super::builder::{Builder, Role};
 use super::config::{UnetConfig, UnetKind};
 use super::dropout::{Dropout, Mask};
 use super::embedding::Embedding;
-use super::layers::{Conv, Norm};
+use super::layers::{Conv, Norm, images};
 use super::plan::Plan;
+use crate::ops::resample::Resample;
 use crate::parts::Parts;
 
 /// Images, noises, classes and augmentations in, images out. Weights come with every call.
@@ -82,7 +83,7 @@ impl Unet {
         let share = self.config.dropout;
         let dropout = dropout.filter(|_| share > 0.0);
         let mask = |block: usize| dropout.map(|dropout| Mask { dropout, block: block as u32, share });
-        let mut x = self.first.forward(parts, x);
+        let mut x = self.first.forward(parts, images(x, Resample::Keep));
         let mut skips = vec![x.clone()];
         for (k, block) in self.encoder.iter().enumerate() {
             x = block.forward(parts, x, &embedding, mask(k));

@@ -1,17 +1,7 @@
 //! The order of a U-Net's blocks and their widths, before there are weights.
 
 use super::config::{UnetConfig, UnetKind};
-
-/// What a block does to the resolution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Resample {
-    /// Nothing.
-    Keep,
-    /// Means of 2×2 pixels.
-    Down,
-    /// Every pixel four times.
-    Up,
-}
+use crate::ops::resample::Resample;
 
 /// One residual block.
 #[derive(Debug, Clone)]
