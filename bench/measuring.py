@@ -11,6 +11,9 @@ import subprocess
 import time
 from pathlib import Path
 
+# PyTorch's threads sleep while they wait, so that they take nothing from what runs beside them.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("PMM_SHARED", ROOT.parent / "shared")) / "data"
 BINARY = Path(os.environ.get("PMM_BINARY", ROOT / "target/release/pmm"))

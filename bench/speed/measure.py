@@ -3,7 +3,8 @@
     measure.py [--cases table text …] [--rounds 9] [--threads 2]
 
 All sides have the same weights and the same batch, and their losses must agree before anything is timed. Every round asks each side
-once, one after the other; a row has the medians, and the ratio of the faster PyTorch to pmm (above 1, pmm is faster).
+one after the other for as many steps or passes as pmm does in a third of a second (one at least); a row has the medians, and the ratio
+of the faster PyTorch to pmm (above 1, pmm is faster).
 """
 
 import argparse
@@ -59,14 +60,16 @@ def start(side, case, folder, threads):
 def measure(case, rounds, threads):
     folder = HERE / ".work" / case
     sides = {side: start(side, case, folder, threads) for side in SIDES}
+    requests = {}
     for request in ("train", "infer"):  # compiles, and fills caches
         for side in sides.values():
             side.ask(request)
-    times = {(side, request): [] for side in SIDES for request in ("train", "infer")}
+        requests[request] = f"{request} {max(1, round(1 / 3 / sides['pmm'].ask(request)))}"
+    times = {(side, request): [] for side in SIDES for request in requests}
     for _ in range(rounds):
-        for request in ("train", "infer"):
+        for request, times_of in requests.items():
             for name, side in sides.items():
-                times[name, request].append(side.ask(request))
+                times[name, request].append(side.ask(times_of))
     found = {f"{side}-{request}": median(seconds) for (side, request), seconds in times.items()}
     found |= {f"{side}-memory": sides[side].ask("memory") for side in SIDES}
     for side in sides.values():

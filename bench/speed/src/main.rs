@@ -1,5 +1,5 @@
 //! One side of the benchmark: `bench-speed CASE FOLDER THREADS` makes a network, writes its weights and a batch to the folder, and then
-//! answers on a pipe: `train` and `infer` with the seconds of a step and of a forward pass, `memory` with its peak in megabytes.
+//! answers on a pipe: `train N` and `infer N` with the seconds of each of N steps or forward passes, `memory` with its peak in megabytes.
 
 mod cases;
 
@@ -25,41 +25,42 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut state = State::new(weights.clone());
     println!("ready");
     for line in std::io::stdin().lock().lines() {
-        let answer = match line?.as_str() {
-            "train" => step(&case, &mut state)?,
-            "infer" => {
-                let begin = Instant::now();
+        let line = line?;
+        let (request, times) = line.split_once(' ').unwrap_or((&line, "1"));
+        let times: u32 = times.parse()?;
+        let begin = Instant::now();
+        match request {
+            "train" => steps(&case, &mut state, times)?,
+            "infer" => (0..times).for_each(|_| {
                 std::hint::black_box(case.forward(&weights));
-                begin.elapsed().as_secs_f64()
-            }
-            "memory" => peak()?,
+            }),
+            "memory" => (),
             other => return Err(format!("{other}: not a request").into()),
-        };
-        println!("{answer}");
+        }
+        let seconds = begin.elapsed().as_secs_f64() / f64::from(times);
+        println!("{}", if request == "memory" { peak()? } else { seconds });
         std::io::stdout().flush()?;
     }
     Ok(())
 }
 
-/// The seconds of one training step: gradient, clipping, AdamW, average.
-fn step(case: &Case, state: &mut State) -> Result<f64, Box<dyn Error>> {
+/// Training steps: gradient, clipping, AdamW, average.
+fn steps(case: &Case, state: &mut State, times: u32) -> Result<(), Box<dyn Error>> {
     let config = TrainConfig {
-        steps: state.step + 1,
+        steps: state.step + u64::from(times),
         validate_every: u64::MAX,
         decay: false,
         ..TrainConfig::default()
     };
-    let mut clock = Clock(Instant::now(), 0.0);
-    train(case, &config, state, &mut clock, &AtomicBool::new(false)).map_err(|_| "training failed")?;
-    Ok(clock.1)
+    train(case, &config, state, &mut Unwatched, &AtomicBool::new(false)).map_err(|_| "training failed")?;
+    Ok(())
 }
 
-struct Clock(Instant, f64);
+struct Unwatched;
 
-impl Watcher for Clock {
+impl Watcher for Unwatched {
     type Error = Infallible;
     fn step(&mut self, _: Progress, _: &State) -> Result<(), Infallible> {
-        self.1 = self.0.elapsed().as_secs_f64();
         Ok(())
     }
     fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Infallible> {

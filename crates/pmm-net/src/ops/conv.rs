@@ -87,7 +87,7 @@ fn plain(input: Input, kernel: Tensor<2>, bias: Tensor<2>, side: usize) -> Tenso
     if let Some(mask) = input.mask {
         x = x * mask;
     }
-    let x = input.resample.apply(x);
+    let x = input.resample.plain(x);
     let ([output, _], channels) = (kernel.dims(), x.dims()[1]);
     let options = ConvOptions::new([1, 1], [side / 2, side / 2], [1, 1], 1);
     let y = conv2d(x, kernel.reshape([output, channels, side, side]), None, options);

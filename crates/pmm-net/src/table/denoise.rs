@@ -166,12 +166,10 @@ impl Answer<'_> {
         let column = &self.denoiser.net.schema.columns[self.place.column];
         let Coding::Numbers(numbers) = &column.coding else { return Mixture::default() };
         let components = laws.first().map_or(0, |law| law.components.len());
+        let value = |score: f64| numbers.grid.value(score, false) / unit;
         let moments = |&(_, centre, spread): &(f64, f64, f64)| {
-            let values =
-                HERMITE.map(|(z, weight)| (numbers.grid.value(centre + spread * z, false) / unit, weight));
-            let mean: f64 = values.iter().map(|(value, weight)| weight * value).sum();
-            let variance: f64 = values.iter().map(|(value, weight)| weight * (value - mean).powi(2)).sum();
-            (mean as f32, variance.sqrt() as f32)
+            let (mean, sd) = moments(value, centre, spread);
+            (mean as f32, sd as f32)
         };
         let law = |(law, clock): (&Law, &f64)| match clock.is_finite() {
             true => law.components.iter().map(moments).collect(),
@@ -184,6 +182,14 @@ impl Answer<'_> {
             laws.iter().flat_map(|law| &law.components).map(|component| component.0 as f32).collect();
         Mixture { components, weight, mean, sd }
     }
+}
+
+/// Mean and standard deviation of what a map makes of a normal score, by Gauss–Hermite.
+fn moments(value: impl Fn(f64) -> f64, centre: f64, spread: f64) -> (f64, f64) {
+    let values = HERMITE.map(|(z, weight)| (value(centre + spread * z), weight));
+    let mean: f64 = values.iter().map(|(value, weight)| weight * value).sum();
+    let variance: f64 = values.iter().map(|(value, weight)| weight * (value - mean).powi(2)).sum();
+    (mean, variance.sqrt())
 }
 
 /// The law of a number of few values.
@@ -200,5 +206,23 @@ fn normals(laws: &[Law]) -> Mixture {
         weight: all().map(|c| c.0 as f32).collect(),
         mean: all().map(|c| c.1 as f32).collect(),
         sd: all().map(|c| c.2 as f32).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line keeps a normal law; an exponential makes it lognormal, whose mean is e^(c + s²/2) and whose variance is
+    /// mean² (e^(s²) − 1).
+    #[test]
+    fn moments_of_mapped_scores() {
+        let (mean, sd) = moments(|z| 3.0 - 2.0 * z, 0.5, 0.7);
+        assert!((mean - 2.0).abs() < 1e-6 && (sd - 1.4).abs() < 1e-6, "{mean} {sd}");
+        let (c, s) = (0.3f64, 0.4f64);
+        let (mean, sd) = moments(f64::exp, c, s);
+        let right = (c + s * s / 2.0).exp();
+        assert!((mean / right - 1.0).abs() < 1e-3, "{mean} {right}");
+        assert!((sd / (right * ((s * s).exp() - 1.0).sqrt()) - 1.0).abs() < 1e-2, "{sd}");
     }
 }
