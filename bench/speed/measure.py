@@ -4,7 +4,8 @@
 
 All sides have the same weights and the same batch, and their losses must agree before anything is timed. Every round asks each side
 one after the other for as many steps or passes as pmm does in a third of a second (one at least); a row has the medians, and the ratio
-of the faster PyTorch to pmm (above 1, pmm is faster).
+of the faster PyTorch to pmm (above 1, pmm is faster). The share of the peak is that of a product of two matrices of 1,024 in the same
+rounds, by PyTorch, whose median is the machine's peak.
 """
 
 import argparse
@@ -65,13 +66,15 @@ def measure(case, rounds, threads):
         for side in sides.values():
             side.ask(request)
         requests[request] = f"{request} {max(1, round(1 / 3 / sides['pmm'].ask(request)))}"
-    times = {(side, request): [] for side in SIDES for request in requests}
+    times = {(side, request): [] for side in SIDES for request in requests} | {("eager", "product"): []}
     for _ in range(rounds):
         for request, times_of in requests.items():
             for name, side in sides.items():
                 times[name, request].append(side.ask(times_of))
+        times["eager", "product"].append(sides["eager"].ask("product 20"))
     found = {f"{side}-{request}": median(seconds) for (side, request), seconds in times.items()}
     found |= {f"{side}-memory": sides[side].ask("memory") for side in SIDES}
+    found["multiplications"] = json.loads((folder / "case.json").read_text())["multiplications"]
     for side in sides.values():
         side.close()
     return found
@@ -82,12 +85,20 @@ def rows(found, request):
         if case in found:
             pmm, eager, compiled = (found[case][f"{side}-{request}"] for side in SIDES)
             cells = [f"{1000 * seconds:.1f}" for seconds in (pmm, eager, compiled)]
-            yield [what, *cells, f"{min(eager, compiled) / pmm:.2f}"]
+            passes = 3 if request == "train" else 1
+            peak = 1024**3 / found[case]["eager-product"]
+            yield [what, *cells, f"{min(eager, compiled) / pmm:.2f}", f"{passes * found[case]['multiplications'] / pmm / peak:.0%}"]
+
+
+def peaks(found):
+    rates = [2e-9 * 1024**3 / found[case]["eager-product"] for case in CASES if case in found]
+    return f"{min(rates):.0f} to {max(rates):.0f}"
 
 
 def report(found, threads):
-    head = ["network", "pmm, ms", "PyTorch eager, ms", "compiled, ms", "PyTorch's better / pmm"]
-    lines = ["# Speed, measured", "", f"{datetime.date.today().isoformat()}, {threads} threads. Made by `bench/speed/run`: the same weights and batches, all sides in turn, medians.", "",
+    head = ["network", "pmm, ms", "PyTorch eager, ms", "compiled, ms", "PyTorch's better / pmm", "pmm, of the peak"]
+    lines = ["# Speed, measured", "", f"{datetime.date.today().isoformat()}, {threads} threads. Made by `bench/speed/run`: the same weights and batches, all sides in turn, medians.",
+             f"The peak is a product of matrices of 1,024 by PyTorch: {peaks(found)} GFLOP/s over the cases.", "",
              "## A training step", "", *table(head, rows(found, "train")), "## A forward pass", "", *table(head, rows(found, "infer")),
              "## Peak memory, MB", "", *table(["network", "pmm", "PyTorch eager", "compiled"],
                                              [[what, *(f"{found[case][f'{side}-memory']:.0f}" for side in SIDES)] for case, what in CASES.items() if case in found])]

@@ -1,5 +1,7 @@
 """PyTorch's side: `side.py CASE FOLDER THREADS eager|compile` answers on a pipe as `bench-speed` does, for the network, weights and batch
-that it wrote to the folder. PyTorch gets its fastest optimiser (fused AdamW) and average (foreach)."""
+that it wrote to the folder. PyTorch gets its fastest optimiser (fused AdamW) and average (foreach). `product N` is answered with the
+seconds of a product of two square matrices of 1,024: what the machine can do at best. `where N` is answered with the seconds of a step by
+operation, as JSON."""
 
 import json
 import os
@@ -82,6 +84,15 @@ def image(given, tensors, run):
     return network, lambda: losses(call, ready).mean()
 
 
+def where(train, times):
+    """CPU seconds of a step by PyTorch's operations, of both threads."""
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CPU]) as found:
+        for _ in range(times):
+            train()
+    return {row.key: row.self_cpu_time_total / 1e6 / times for row in found.key_averages()}
+
+
 def main():
     case, folder, threads, mode = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     torch.set_num_threads(threads)
@@ -112,6 +123,11 @@ def main():
         with torch.no_grad():
             loss()
 
+    square = torch.rand(1024, 1024)
+
+    def product():
+        torch.mm(square, square)
+
     print("ready", flush=True)
     for line in sys.stdin:
         request, times = (line.split() + [1])[:2]
@@ -119,9 +135,12 @@ def main():
             status = Path("/proc/self/status").read_text()
             print(int(status.split("VmHWM:")[1].split()[0]) / 1024, flush=True)
             continue
+        if request == "where":
+            print(json.dumps(where(train, int(times))), flush=True)
+            continue
         begin = time.perf_counter()
         for _ in range(int(times)):
-            {"train": train, "infer": infer}[request]()
+            {"train": train, "infer": infer, "product": product}[request]()
         print((time.perf_counter() - begin) / int(times), flush=True)
 
 

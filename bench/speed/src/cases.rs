@@ -102,6 +102,20 @@ impl Case {
         }
     }
 
+    /// Multiplications of a forward pass; a training step has three times as many.
+    pub(crate) fn multiplications(&self) -> f64 {
+        match self {
+            Self::Table { trunk, x, .. } => {
+                let matrices = trunk.parts().iter().filter(|part| part.shape[0] > 1);
+                matrices.map(|part| part.range.len() as f64).sum::<f64>() * (x.len() / INPUTS) as f64
+            }
+            Self::Text { net, texts, .. } => {
+                texts.iter().map(|text| net.transformer().multiplications(text.wanted.len())).sum()
+            }
+            Self::Image { net, images, .. } => images.len() as f64 * net.unet().multiplications(),
+        }
+    }
+
     /// Weights away from the zeros that training starts with, so that all of the network counts.
     pub(crate) fn initial(&self) -> Vec<f32> {
         let initial = match self {
@@ -144,7 +158,7 @@ impl Case {
         let facts = json!({ "mean": FACTS.mean, "sd": FACTS.sd });
         let value = json!({
             "net": config, "inputs": INPUTS, "outputs": OUTPUTS, "classes": CLASSES, "pixels": facts, "batch": batch,
-            "loss": self.forward(weights),
+            "loss": self.forward(weights), "multiplications": self.multiplications(),
         });
         Ok(std::fs::write(folder.join("case.json"), value.to_string())?)
     }

@@ -37,6 +37,23 @@ impl<'a> Matrix<'a> {
     }
 }
 
+/// The transpose of a matrix of so many rows, square by square.
+pub(crate) fn turned(values: &[f32], rows: usize) -> Vec<f32> {
+    const SQUARE: usize = 16;
+    let columns = values.len() / rows.max(1);
+    let mut out = vec![0.0; values.len()];
+    for row in (0..rows).step_by(SQUARE) {
+        for column in (0..columns).step_by(SQUARE) {
+            for c in column..columns.min(column + SQUARE) {
+                for r in row..rows.min(row + SQUARE) {
+                    out[c * rows + r] = values[r * columns + c];
+                }
+            }
+        }
+    }
+    out
+}
+
 /// out = a·b, or out += a·b. On the calling thread: callers share work out by rows, so that sums do not depend on threads.
 pub(crate) fn matmul(out: &mut [f32], add: bool, a: Matrix<'_>, b: Matrix<'_>) {
     assert_eq!(out.len(), a.rows * b.columns, "the place for a product");
@@ -87,6 +104,14 @@ pub(crate) fn matmul_into(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn turns() {
+        let values: Vec<f32> = (0..17 * 35).map(|i| i as f32).collect();
+        let out = turned(&values, 17);
+        assert!((0..out.len()).all(|k| out[k] == values[k % 17 * 35 + k / 17]));
+        assert!(turned(&[], 0).is_empty());
+    }
 
     #[test]
     fn plain_transposed_and_added() {

@@ -1,7 +1,7 @@
 //! The residual multilayer perceptron of [`Mlp`](crate::Mlp), forward and backward in one piece.
 //!
-//! Rows are cut into chunks of a fixed size; a chunk goes through all layers on one thread, and the gradients of chunks are
-//! of a weight are added in their order. So threads wait but once, activations stay in cache, and no sum depends on the threads.
+//! Rows are cut into chunks of a fixed size; a chunk goes through all layers on one thread, and what its rows add to the gradient of
+//! a weight is added in the order of the chunks. So threads wait but once, activations stay in cache, and no sum depends on the threads.
 //! Beside the plain composition on burn-flex (`bench/tables/README.md` has the figures) it saves the sweeps of the norm and the
 //! activation, and their derivatives.
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::matmul::{Matrix, matmul};
+use super::matmul::{Matrix, matmul, turned};
 use super::rows::{add_bias, add_rows, norm, norm_back, silu, silu_back};
 use crate::mlp::Mlp;
 
@@ -123,11 +123,12 @@ pub(crate) fn backward(
     slope: &[f32],
     gradient: &mut [f32],
 ) {
-    let layers = Layers { mlp, weights };
+    let turned = turned_layers(mlp, weights);
     let chunks = slope.par_chunks(CHUNK * mlp.outputs()).zip(tapes.0).enumerate();
     // What every layer has seen and what has come back to it, chunk by chunk.
-    let seen: Vec<Seen> =
-        chunks.map(|(chunk, (slope, tape))| backward_chunk(&layers, slope, masks, tape, chunk)).collect();
+    let seen: Vec<Seen> = chunks
+        .map(|(chunk, (slope, tape))| backward_chunk(mlp, &turned, slope, masks, tape, chunk))
+        .collect();
     let pieces: Vec<Piece<'_>> = pieces(mlp, gradient);
     pieces.into_par_iter().for_each(|piece| {
         let [inputs, outputs] = mlp.parts().get(2 * piece.layer).shape;
@@ -151,6 +152,16 @@ pub(crate) fn backward(
             }
         }
     });
+}
+
+/// The matrices of all layers but the first, transposed once for all chunks: products of few rows with a matrix that is not spend
+/// a third of their time on reading it.
+fn turned_layers(mlp: &Mlp, weights: &[f32]) -> Vec<Vec<f32>> {
+    let turn = |layer: usize| {
+        let part = mlp.parts().get(2 * layer);
+        turned(&weights[part.range.clone()], part.shape[0])
+    };
+    (1..2 * mlp.blocks() + 2).into_par_iter().map(turn).collect()
 }
 
 /// What layers have seen of a chunk, and the gradients by what they gave.
@@ -189,24 +200,33 @@ fn pieces<'a>(mlp: &Mlp, mut gradient: &'a mut [f32]) -> Vec<Piece<'a>> {
 }
 
 /// What layers 1, 2, … have seen of a chunk, and the gradients by the outputs of layers 0, 1, … but the last.
-fn backward_chunk(layers: &Layers<'_>, slope: &[f32], masks: &[Vec<f32>], tape: Tape, chunk: usize) -> Seen {
-    let mlp = layers.mlp;
+fn backward_chunk(
+    mlp: &Mlp,
+    turned: &[Vec<f32>],
+    slope: &[f32],
+    masks: &[Vec<f32>],
+    tape: Tape,
+    chunk: usize,
+) -> Seen {
     let (width, blocks) = (mlp.width(), mlp.blocks());
     let rows = slope.len() / mlp.outputs();
     let Tape { normed, inverse, before, hidden } = tape;
+    // From the gradient by what a layer gave, that by what it saw.
+    let through = |layer: usize, d: &[f32], out: &mut [f32]| {
+        let outputs = d.len() / rows;
+        matmul(out, false, Matrix::new(d, rows, outputs), Matrix::new(&turned[layer - 1], outputs, width));
+    };
     let mut d_normed = vec![0.0; rows * width];
-    let last = 2 + 4 * blocks;
-    matmul(&mut d_normed, false, Matrix::new(slope, rows, mlp.outputs()), layers.matrix(last).transposed());
+    through(2 * blocks + 1, slope, &mut d_normed);
     let mut d_h = vec![0.0; rows * width];
     norm_back(&d_normed, &normed[blocks], &inverse[blocks], width, &mut d_h);
     let mut after = Vec::with_capacity(2 * blocks + 1);
     for block in (0..blocks).rev() {
-        let (up, down) = (2 + 4 * block, 4 + 4 * block);
         let mut d_hidden = vec![0.0; rows * width];
-        matmul(&mut d_hidden, false, Matrix::new(&d_h, rows, width), layers.matrix(down).transposed());
+        through(2 * block + 2, &d_h, &mut d_hidden);
         let mask = masks.get(block).map(|mask| &mask[chunk * CHUNK * width..][..rows * width]);
         silu_back(&mut d_hidden, &before[block], mask);
-        matmul(&mut d_normed, false, Matrix::new(&d_hidden, rows, width), layers.matrix(up).transposed());
+        through(2 * block + 1, &d_hidden, &mut d_normed);
         after.push(d_h.clone());
         after.push(d_hidden);
         norm_back(&d_normed, &normed[block], &inverse[block], width, &mut d_h);

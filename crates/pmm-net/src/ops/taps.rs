@@ -64,9 +64,9 @@ impl Sums<'_> {
         Arch::new().dispatch(self);
     }
 
-    /// `WIDE` vectors of pixels, the first of them p.
+    /// `WIDE` vectors of pixels, the first of them p; of a whole block `HIGH` outputs at a time.
     #[inline(always)]
-    fn column<S: Simd, const WIDE: usize>(&mut self, simd: S, p: usize) {
+    fn column<S: Simd, const HIGH: usize, const WIDE: usize>(&mut self, simd: S, p: usize) {
         let (x, starts, stride) = (&self.x[p..], self.starts, self.stride);
         let mut blocks = self.kernel.values.as_slice();
         for &(first, size) in &self.kernel.outputs {
@@ -74,10 +74,25 @@ impl Sums<'_> {
             blocks = rest;
             let to = Place { out: self.out, stride, from: first * stride + p };
             match size {
-                8 => tile::<S, 8, WIDE>(simd, x, starts, block, to),
-                4 => tile::<S, 4, WIDE>(simd, x, starts, block, to),
-                2 => tile::<S, 2, WIDE>(simd, x, starts, block, to),
-                _ => tile::<S, 1, WIDE>(simd, x, starts, block, to),
+                BLOCK => tile::<S, BLOCK, HIGH, WIDE>(simd, x, starts, block, to),
+                4 => tile::<S, 4, 4, WIDE>(simd, x, starts, block, to),
+                2 => tile::<S, 2, 2, WIDE>(simd, x, starts, block, to),
+                _ => tile::<S, 1, 1, WIDE>(simd, x, starts, block, to),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn all<S: Simd, const HIGH: usize>(mut self, simd: S) {
+        let mut p = 0;
+        while p < self.span {
+            let vectors = (self.span - p).div_ceil(S::F32_LANES);
+            if vectors >= 3 {
+                self.column::<S, HIGH, 3>(simd, p);
+                p += 3 * S::F32_LANES;
+            } else {
+                self.column::<S, BLOCK, 1>(simd, p);
+                p += S::F32_LANES;
             }
         }
     }
@@ -87,18 +102,9 @@ impl WithSimd for Sums<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let mut p = 0;
-        while p < self.span {
-            let vectors = (self.span - p).div_ceil(S::F32_LANES);
-            if S::REGISTER_COUNT >= 32 && vectors >= 3 {
-                self.column::<S, 3>(simd, p);
-                p += 3 * S::F32_LANES;
-            } else {
-                self.column::<S, 1>(simd, p);
-                p += S::F32_LANES;
-            }
-        }
+    fn with_simd<S: Simd>(self, simd: S) {
+        // As many sums as there are registers for, beside three of pixels and one of weights.
+        if S::REGISTER_COUNT >= 32 { self.all::<S, BLOCK>(simd) } else { self.all::<S, 4>(simd) }
     }
 }
 
@@ -108,9 +114,9 @@ struct Place<'a> {
     from: usize,
 }
 
-/// `SIZE` outputs of `WIDE` vectors of pixels.
+/// A block of `SIZE` outputs, `HIGH` at a time, of `WIDE` vectors of pixels.
 #[inline(always)]
-fn tile<S: Simd, const SIZE: usize, const WIDE: usize>(
+fn tile<S: Simd, const SIZE: usize, const HIGH: usize, const WIDE: usize>(
     simd: S,
     x: &[f32],
     starts: &[usize],
@@ -118,23 +124,27 @@ fn tile<S: Simd, const SIZE: usize, const WIDE: usize>(
     to: Place<'_>,
 ) {
     let pixels = WIDE * S::F32_LANES;
-    let mut sums = [[simd.splat_f32s(0.0); WIDE]; SIZE];
     let (kernel, _) = kernel.as_chunks::<SIZE>();
-    for (weights, &start) in kernel.iter().zip(starts) {
-        let (seen, _) = S::as_simd_f32s(&x[start..start + pixels]);
-        for o in 0..SIZE {
-            let weight = simd.splat_f32s(weights[o]);
-            for v in 0..WIDE {
-                sums[o][v] = simd.mul_add_e_f32s(weight, seen[v], sums[o][v]);
+    let mut first = 0;
+    while first < SIZE {
+        let mut sums = [[simd.splat_f32s(0.0); WIDE]; HIGH];
+        for (weights, &start) in kernel.iter().zip(starts) {
+            let (seen, _) = S::as_simd_f32s(&x[start..start + pixels]);
+            for o in 0..HIGH {
+                let weight = simd.splat_f32s(weights[first + o]);
+                for v in 0..WIDE {
+                    sums[o][v] = simd.mul_add_e_f32s(weight, seen[v], sums[o][v]);
+                }
             }
         }
-    }
-    for o in 0..SIZE {
-        let line = &mut to.out[to.from + o * to.stride..][..pixels];
-        let (line, _) = S::as_mut_simd_f32s(line);
-        for v in 0..WIDE {
-            line[v] = sums[o][v];
+        for o in 0..HIGH {
+            let line = &mut to.out[to.from + (first + o) * to.stride..][..pixels];
+            let (line, _) = S::as_mut_simd_f32s(line);
+            for v in 0..WIDE {
+                line[v] = sums[o][v];
+            }
         }
+        first += HIGH;
     }
 }
 
