@@ -134,6 +134,11 @@ fn classes_and_pixels_are_kept() {
         assert!((0..64).filter(|i| i % 8 < 4).all(|i| image[i] == real[i]));
     }
     assert_ne!(filled[0], filled[1]);
+    // No class is made up where pixels are given: the same as with a class that does not count.
+    for (label, same) in [("--given label=standing --guidance 0", true), ("--given label=standing", false)] {
+        place.run(&format!("{given} {label} --mask mask.png --out told.png")).ok();
+        assert_eq!(tiles(&place, "told.png", 2, 2) == filled, same, "{label}");
+    }
     place.run(&format!("{given} --out x.png")).fails(1, &["which pixels of shapes/lying/00.png", "--mask"]);
     place.run("sample shapes.pmm --mask mask.png --out x.png").fails(1, &["mask.png has no image"]);
     place.run(&format!("fit shapes {QUICK} --set observed=0 --set label_dropout=0 --out plain")).ok();

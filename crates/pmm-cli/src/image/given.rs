@@ -50,6 +50,11 @@ impl Given {
         Ok(given)
     }
 
+    /// Whether the pixels speak for themselves: they are given, no class is, and the network has learned to do without one.
+    pub(super) fn needs_no_class(&self, model: &ImageModel) -> bool {
+        self.image.is_some() && self.label.is_none() && model.config.label_dropout > 0.0
+    }
+
     /// So many images from this number on: unknown but for the pixels that are given.
     pub(super) fn states(&self, model: &ImageModel, first: u64, rows: usize) -> anyhow::Result<States> {
         let mut states = States::prior(model.denoiser.net().space(), first, rows);

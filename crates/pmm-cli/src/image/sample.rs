@@ -31,7 +31,11 @@ pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
     let mut images = Vec::with_capacity(n);
     for first in (0..n).step_by(CHUNK) {
         let rows = CHUNK.min(n - first);
-        let labels = classes(&model.images, given.label, first as u64..(first + rows) as u64, &streams);
+        let rows_drawn = first as u64..(first + rows) as u64;
+        let labels = match given.needs_no_class(&model) {
+            true => vec![None; rows],
+            false => classes(&model.images, given.label, rows_drawn, &streams),
+        };
         let denoiser = model.denoiser.told(labels, guidance);
         let states = given.states(&model, first as u64, rows)?;
         let mut observe = |step: usize, _: &States, _: &Estimates| bar.set_message(format!("step {step}"));

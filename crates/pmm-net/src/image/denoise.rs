@@ -26,8 +26,9 @@ impl ImageDenoiser {
         Self { net, parts, labels: Vec::new(), guidance: 1.0 }
     }
 
-    /// Told the classes of a batch's rows, with this guidance.
+    /// Told the classes of a batch's rows, with this guidance; with none of it, classes need not be told.
     pub fn told(&self, labels: Vec<Option<u32>>, guidance: f64) -> Self {
+        let labels = if guidance == 0.0 { Vec::new() } else { labels };
         Self { labels, guidance, ..self.clone() }
     }
 

@@ -1,0 +1,32 @@
+"""Writes RESULTS.md from the newest of every piece."""
+
+import subprocess
+
+import calls
+import cifar
+import classes
+import inpaint
+import mnist
+import ten_steps
+from measuring import ROOT, machine
+
+PARTS = [ten_steps, mnist, calls, classes, inpaint, cifar]
+
+
+def commit():
+    git = lambda *words: subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True).stdout.strip()
+    changed = " with changes" if git("status", "--porcelain", "--untracked-files=no") else ""
+    return git("rev-parse", "--short", "HEAD") + changed
+
+
+def write(bench):
+    found = bench.found()
+    days = sorted({piece["date"] for piece in found.values()})
+    if not days:
+        return
+    lines = ["# Images, measured", "",
+             f"{' to '.join(dict.fromkeys([days[0], days[-1]]))}, {machine()}. Commit {commit()}. Made by `bench/images/run`; no accelerator.",
+             "Times are of this machine as it was, other work on it included. Parts that have not been run are absent.", ""]
+    for part in PARTS:
+        lines += part.report(bench, found)
+    (bench.base / "RESULTS.md").write_text("\n".join(lines).rstrip("\n") + "\n")
