@@ -1,8 +1,7 @@
 //! Sweeps over the rows of a batch.
 //!
 //! Each is compiled for the widest vectors that a processor may have, and picks its version when it runs. Loops count by
-//! index: within such functions the compiler does not inline iterators. The order of sums is fixed by lanes, so that results are
-//! the same on every processor.
+//! index: within such functions the compiler does not inline iterators. The order of sums is fixed by lanes.
 
 #![expect(
     clippy::needless_range_loop,
