@@ -27,7 +27,7 @@ class Budget:
     images: int = 2000  # drawn from each model
     features: tuple = tuple(FEATURES)
     calls: tuple = (5, 10, 20, 35, 50, 100, 250, 500, 1000)
-    calls_minutes: float = 120.0  # of drawing in the part `calls`
+    calls_minutes: float = 60.0  # of drawing in the part `calls`
     asked: int = 100  # of each class
     filled: int = 200  # digits that are filled in
     steps: int = 300  # of cifar10-tiny

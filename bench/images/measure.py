@@ -11,7 +11,7 @@ import inpaint
 import mnist
 import report
 import ten_steps
-from bench import HERE, TRY, Bench, Budget
+from bench import FEATURES, HERE, TRY, Bench, Budget
 from measuring import two_cores
 
 PARTS = {"reference": ten_steps.measure, "mnist": mnist.measure, "peer": mnist.measure_peer, "calls": calls.measure,
@@ -22,7 +22,8 @@ def arguments():
     ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ask.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} [all]")
     ask.add_argument("--minutes", type=float, default=Budget.minutes, help="of training, for each model of digits [15]")
-    ask.add_argument("--calls-minutes", type=float, default=Budget.calls_minutes, help="of drawing in the part calls [120]")
+    ask.add_argument("--calls-minutes", type=float, default=Budget.calls_minutes, help="of drawing in the part calls [60]")
+    ask.add_argument("--features", nargs="+", default=list(FEATURES), choices=list(FEATURES), help="in which distances are measured [all]")
     ask.add_argument("--try", dest="tried", action="store_true", help="a few seconds of everything, in .work/try")
     args = ask.parse_args()
     for part in set(args.parts) - set(PARTS):
@@ -33,7 +34,7 @@ def arguments():
 def main():
     args = arguments()
     two_cores()
-    budget = replace(Budget(), minutes=args.minutes, calls_minutes=args.calls_minutes)
+    budget = replace(Budget(), minutes=args.minutes, calls_minutes=args.calls_minutes, features=tuple(args.features))
     bench = Bench(TRY, HERE / ".work/try") if args.tried else Bench(budget)
     for part in args.parts or PARTS:
         PARTS[part](bench)

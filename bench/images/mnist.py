@@ -101,7 +101,7 @@ def scored(found, nets):
     some = next(piece for name, piece in found.items() if name.startswith("score-"))
     head = [f"{what} in {net}" for net in nets for what in ("Fréchet distance", "kernel distance × 1000")]
     return [f"Distances of {some['images']:,} samples to {some['reference']:,} training images, in the features of networks that were trained on photographs",
-            "(ResNet-20 on CIFAR-10, EfficientNet-Lite0 on ImageNet), all by `pmm eval --samples`. They depend on the number of images and are no FID; a",
+            "(ResNet-20 on CIFAR-10, EfficientNet-Lite0 on ImageNet), by `pmm eval --samples`. They depend on the number of images and are no FID; a",
             "perfect model would get what real test images get. Bits per dimension are the likelihood bound on test images, with its standard error.", "",
             *table(["", *head, "bits per dimension"], rows)]
 
