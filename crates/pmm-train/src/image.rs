@@ -61,7 +61,7 @@ impl ImageTask {
         } else {
             bytes.iter().map(value).collect()
         };
-        Known { x, observed, label }
+        Known { x, observed, label, augment: Vec::new() }
     }
 }
 
