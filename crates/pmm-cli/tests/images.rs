@@ -222,7 +222,7 @@ fn a_report_to_look_at() {
     for row in ["bits per dimension", "bytes on their own", "nearest of 57 training images, in grey levels"] {
         assert!(table.contains(row), "{row}: {table}");
     }
-    assert!(run.err.contains("--features FILE.safetensors measures it"), "{}", run.err);
+    assert!(run.err.contains("--features FILE measures it"), "{}", run.err);
     assert!(run.err.contains("learned from") && run.err.contains("report: open shapes.pmm"), "{}", run.err);
     let html = String::from_utf8(place.read("shapes.pmm/report.html")).unwrap();
     for part in ["Samples", "Verdict", "Nearest training images", "Denoising", "Training", "Model"] {
@@ -275,11 +275,17 @@ fn distances_beside_real_images() {
     assert!(made["bits_per_dimension"].is_null(), "{made}");
     assert!((frechet(&made, "held_out") - frechet(&first, "held_out")).abs() < 1e-6, "{made}");
     place.run("eval shapes.pmm shapes --samples made -n 3").fails(1, &["none are drawn"]);
-    place
-        .run("eval shapes.pmm shapes --features shapes/lying/00.png")
-        .fails(1, &["no weights of a feature network", "hint: safetensors are read of ResNet"]);
+    place.run("eval shapes.pmm shapes --features shapes/lying/00.png").fails(
+        1,
+        &[
+            "no weights of a feature network",
+            "hint: safetensors and files of PyTorch (.pth) are read of ResNet",
+        ],
+    );
     place.write("c.pth", b"PK\x03\x04");
-    place.run("eval shapes.pmm shapes --features c.pth").fails(1, &["file of PyTorch", "convert it once"]);
+    place
+        .run("eval shapes.pmm shapes --features c.pth")
+        .fails(1, &["c.pth looks like a file of PyTorch", "convert it once"]);
     place.run("eval shapes.pmm shapes --target x").fails(1, &["not for images"]);
     place.run("eval shapes.pmm shapes --steps 1").fails(1, &["one network call"]);
 }
