@@ -87,7 +87,8 @@ impl Case {
         let image = |row: u64| {
             let mut rng = streams.stream(Purpose::DATA, 0, row);
             let x = (0..channels * pixels).map(|_| net.pair().value(rng.below(256) as u8)).collect();
-            let known = Known { x, observed: vec![false; pixels], label: Some(row as u32 % 10) };
+            let known =
+                Known { x, observed: vec![false; pixels], label: Some(row as u32 % 10), augment: vec![] };
             NoisyImage::at(&net, known, (row as f64 + 0.5) / rows as f64, &streams, 0, row)
         };
         let images = (0..rows).map(image).collect();

@@ -332,8 +332,8 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
     /// For images: weights of a feature network, to measure distances with: a ResNet of CIFAR-10, EfficientNet-Lite0 or the
-    /// Inception of FID
-    #[arg(long, value_name = "FILE.safetensors")]
+    /// Inception of FID, in safetensors or in a file of PyTorch (.pth)
+    #[arg(long, value_name = "FILE")]
     pub(crate) features: Option<PathBuf>,
     /// For images: how many are drawn [default: 64; with --features 1000, or as many as DATA has]
     #[arg(short, value_name = "N")]

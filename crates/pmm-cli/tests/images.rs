@@ -68,7 +68,7 @@ fn fit_says_what_it_found() {
 fn one_seed_one_model() {
     let place = place();
     for (name, rest) in [("a", "--threads 1"), ("b", "--threads 2"), ("c", "--seed 1")] {
-        place.run(&format!("fit shapes {QUICK} --out {name} {rest}")).ok();
+        place.run(&format!("fit shapes {QUICK} --set augment=0.5 --out {name} {rest}")).ok();
     }
     assert_eq!(place.read("a/weights.safetensors"), place.read("b/weights.safetensors"));
     assert_eq!(place.read("a/preview.png"), place.read("b/preview.png"));
@@ -222,7 +222,7 @@ fn a_report_to_look_at() {
     for row in ["bits per dimension", "bytes on their own", "nearest of 57 training images, in grey levels"] {
         assert!(table.contains(row), "{row}: {table}");
     }
-    assert!(run.err.contains("--features FILE.safetensors measures it"), "{}", run.err);
+    assert!(run.err.contains("--features FILE measures it"), "{}", run.err);
     assert!(run.err.contains("learned from") && run.err.contains("report: open shapes.pmm"), "{}", run.err);
     let html = String::from_utf8(place.read("shapes.pmm/report.html")).unwrap();
     for part in ["Samples", "Verdict", "Nearest training images", "Denoising", "Training", "Model"] {
@@ -275,11 +275,17 @@ fn distances_beside_real_images() {
     assert!(made["bits_per_dimension"].is_null(), "{made}");
     assert!((frechet(&made, "held_out") - frechet(&first, "held_out")).abs() < 1e-6, "{made}");
     place.run("eval shapes.pmm shapes --samples made -n 3").fails(1, &["none are drawn"]);
-    place
-        .run("eval shapes.pmm shapes --features shapes/lying/00.png")
-        .fails(1, &["no weights of a feature network", "hint: safetensors are read of ResNet"]);
+    place.run("eval shapes.pmm shapes --features shapes/lying/00.png").fails(
+        1,
+        &[
+            "no weights of a feature network",
+            "hint: safetensors and files of PyTorch (.pth) are read of ResNet",
+        ],
+    );
     place.write("c.pth", b"PK\x03\x04");
-    place.run("eval shapes.pmm shapes --features c.pth").fails(1, &["file of PyTorch", "convert it once"]);
+    place
+        .run("eval shapes.pmm shapes --features c.pth")
+        .fails(1, &["c.pth looks like a file of PyTorch", "convert it once"]);
     place.run("eval shapes.pmm shapes --target x").fails(1, &["not for images"]);
     place.run("eval shapes.pmm shapes --steps 1").fails(1, &["one network call"]);
 }
@@ -344,6 +350,7 @@ fn what_cannot_be_learned_is_refused() {
     place.run("fit shapes/standing/00.png --preset mnist2").fails(1, &["no preset mnist2", "mnist ("]);
     place.run("fit shapes/standing --target x").fails(1, &["no columns"]);
     place.run("fit shapes/standing --set net.width=9").fails(1, &["net.width (9)"]);
+    place.run("fit shapes/standing --set augment=12").fails(1, &["augment (12) is a probability"]);
     place.write("wide.png", grid_png(&[vec![0; 32]], [1, 4, 8], 1).unwrap());
     place.run("fit wide.png").fails(1, &["8×4 pixels", "--set size=4"]);
     for name in ["shapes", "wide", "standing", "none"] {
@@ -377,8 +384,9 @@ fn presets_say_how_big_they_are() {
 #[test]
 #[cfg(unix)]
 fn a_killed_fit_goes_on_bit_for_bit() {
-    let settings =
-        QUICK.replace("--steps 8", "--steps 40").replace("-q ", "-q --set train.checkpoint_seconds=0 ");
+    let settings = QUICK
+        .replace("--steps 8", "--steps 40")
+        .replace("-q ", "-q --set augment=0.5 --set train.checkpoint_seconds=0 ");
     let whole = place();
     whole.run(&format!("fit shapes {settings}")).ok();
     let place = place();

@@ -73,11 +73,15 @@ impl Shapes {
 }
 
 fn resnet() -> Shapes {
+    resnet_of(3)
+}
+
+fn resnet_of(blocks: usize) -> Shapes {
     let mut shapes = Shapes::default();
     shapes.conv("conv1", "bn1", [16, 3, 3, 3]);
     let mut inputs = 16;
     for (stage, outputs) in [(1, 16), (2, 32), (3, 64)] {
-        for block in 0..3 {
+        for block in 0..blocks {
             let name = |part: &str| format!("layer{stage}.{block}.{part}");
             shapes.conv(&name("conv1"), &name("bn1"), [outputs, inputs, 3, 3]);
             shapes.conv(&name("conv2"), &name("bn2"), [outputs, outputs, 3, 3]);
@@ -193,6 +197,36 @@ fn resnet_agrees_with_pytorch() {
     assert!(net.features(&[], [3, 32, 32]).unwrap().is_empty());
 }
 
+/// The same features from files of PyTorch, new and old, as from the numbers of which `bench/images/make_pth_fixture.py` made
+/// them.
+#[test]
+fn files_of_pytorch_are_read() {
+    let value = |(place, (name, shape)): (usize, (String, Vec<usize>))| {
+        let count = shape.iter().product();
+        let one = place as f32 / 64.0;
+        let value = |k: usize| match (name.as_str(), shape.len()) {
+            ("conv1.weight", _) => k as f32 / 512.0 - 0.4,
+            ("linear.weight", _) => (k / 64) as f32 / 8.0,
+            ("linear.bias", _) => 0.5 - k as f32 / 4.0,
+            (_, 1) => 0.5 + one,
+            _ => (one - 0.25) / 16.0,
+        };
+        let values = (0..count).map(value).collect();
+        (name, shape, values)
+    };
+    let tensors: Vec<NamedTensor> = resnet_of(1).0.into_iter().enumerate().map(value).collect();
+    let expected = FeatureNet::new(tensors, &Device::flex()).unwrap();
+    let colour = images(1, 2, [3, 32, 32]);
+    let features = |net: &FeatureNet| net.features(&slices(&colour), [3, 32, 32]).unwrap();
+    assert_ne!(features(&expected)[..64], features(&expected)[64..]);
+    for name in ["resnet8-zip.pth", "resnet8-legacy.pth"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
+        let net = FeatureNet::load(&path, &Device::flex()).unwrap();
+        assert_eq!(net.name(), "ResNet-8 of CIFAR-10");
+        assert_eq!(features(&net), features(&expected), "{name}");
+    }
+}
+
 #[test]
 fn efficientnet_agrees_with_pytorch() {
     let net = net(&efficientnet());
@@ -251,9 +285,13 @@ fn files_that_are_no_weights_are_refused_with_a_hint() {
     };
     for pickle in [&b"PK\x03\x04..."[..], b"\x80\x02\x8a"] {
         let error = load(pickle);
-        assert!(error.to_string().contains("is a file of PyTorch"), "{error}");
+        let start = format!("{} looks like a file of PyTorch, but cannot be read as one: ", path.display());
+        assert!(error.to_string().starts_with(&start), "{error}");
         assert!(error.hint().unwrap().contains("safetensors.torch.save_file"), "{error}");
     }
+    // A pickle of a list of numbers.
+    let error = load(b"\x80\x02]q\x00(K\x01K\x02e.");
+    assert!(error.hint().unwrap().contains("fetch it again"), "{error}");
     assert!(matches!(load(b"text"), FeatureError::Weights { .. }));
     std::fs::remove_file(&path).unwrap();
     assert!(matches!(FeatureNet::load(&path, &Device::flex()), Err(FeatureError::Io { .. })));

@@ -101,7 +101,7 @@ fn image(pair: ImagePair, device: Device) -> Found {
     let image = |row: u64| {
         let mut rng = streams.stream(Purpose::DATA, 1, row);
         let x = (0..64).map(|_| net.pair().value(rng.below(256) as u8)).collect();
-        let known = Known { x, observed: vec![false; 64], label: Some(row as u32 % 3) };
+        let known = Known { x, observed: vec![false; 64], label: Some(row as u32 % 3), augment: vec![] };
         NoisyImage::at(&net, known, (row as f64 + 0.5) / 40.0, &streams, 0, row)
     };
     let images: Vec<NoisyImage> = (0..40).map(image).collect();

@@ -7,6 +7,7 @@ use pmm_data::Images;
 use pmm_net::image::{ImageNet, Known, NoisyImage, region};
 use rayon::prelude::*;
 
+use crate::augment::Augmentation;
 use crate::image_config::ImageConfig;
 use crate::run::Task;
 
@@ -19,6 +20,7 @@ const LEAST_TO_HOLD_OUT: usize = 40;
 
 const SPLIT: u16 = 50;
 const CHOICE: u16 = 51;
+const AUGMENT: u16 = 54;
 
 /// Images to learn.
 #[derive(Debug)]
@@ -61,7 +63,20 @@ impl ImageTask {
         } else {
             bytes.iter().map(value).collect()
         };
-        Known { x, observed, label }
+        Known { x, observed, label, augment: Vec::new() }
+    }
+
+    /// An image of a batch, changed if the settings say so. What is observed of it is chosen on the changed image.
+    fn augmented(&self, image: Known, step: u64, row: u64) -> Known {
+        if self.config.augment == 0.0 {
+            return image;
+        }
+        let mut rng = self.streams.stream(Purpose::custom(AUGMENT), step, row);
+        let mut change = Augmentation::draw(self.config.augment, &mut rng);
+        // An image that may be mirrored untold is as good as its mirror image: nothing is left to tell.
+        change.mirrored &= !self.config.flips;
+        let augment = change.numbers().to_vec();
+        Known { x: change.apply(image.x, self.net.shape()), augment, ..image }
     }
 }
 
@@ -92,14 +107,8 @@ impl Task for ImageTask {
             let observed = if is_shown { region(self.net.shape()[1], &mut rng) } else { self.unobserved() };
             // Stratified: one place in each of as many strata as there are images.
             let place = (row as f64 + shift) / self.config.batch as f64;
-            NoisyImage::at(
-                &self.net,
-                self.known(index, flip, label, observed),
-                place,
-                &self.streams,
-                step,
-                row as u64,
-            )
+            let image = self.augmented(self.known(index, flip, label, observed), step, row as u64);
+            NoisyImage::at(&self.net, image, place, &self.streams, step, row as u64)
         };
         (step, (0..self.config.batch).into_par_iter().map(image).collect())
     }
@@ -125,6 +134,105 @@ impl Task for ImageTask {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image_model::{ImageFacts, image_network};
+    use pmm_data::{ImageOptions, ImageSource, grid_png};
+    use pmm_net::image::ImagePair;
+
+    /// Sixty noisy images of 8×8 pixels to learn, by these settings.
+    fn task(settings: ImageConfig) -> ImageTask {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("images")).unwrap();
+        for row in 0..60 {
+            let mut rng = Streams::new(4).stream(Purpose::DATA, 0, row);
+            let pixels = (0..64).map(|_| rng.below(256) as u8).collect();
+            let png = grid_png(&[pixels], [1, 8, 8], 1).unwrap();
+            std::fs::write(folder.path().join(format!("images/{row:02}.png")), png).unwrap();
+        }
+        let source = ImageSource::open(&folder.path().join("images"), &ImageOptions::default()).unwrap();
+        let path = folder.path().join("packed");
+        Images::write(&source, &path, &mut |_| ()).unwrap();
+        let images = Arc::new(Images::open(&path).unwrap());
+        let mut config = ImageConfig { batch: 200, ..settings };
+        (config.net.width, config.net.multipliers) = (8, vec![1, 2]);
+        let config = config.fitted(images.shape(), 0);
+        assert_eq!(config.problem(), None);
+        let net = image_network(&ImageFacts::of(&images, config.pair), &config).unwrap();
+        ImageTask::new(Arc::new(net), images, config)
+    }
+
+    /// Whether an image is one that is learned, and whether its mirror image is.
+    fn found(task: &ImageTask, x: &[f32]) -> (bool, bool) {
+        let is = |flip: bool| {
+            let known = |index: &u32| task.known(*index as usize, flip, None, Vec::new()).x;
+            task.train.iter().any(|index| known(index) == x)
+        };
+        (is(false), is(true))
+    }
+
+    #[test]
+    fn without_augmentation_nothing_changes_and_nothing_is_told() {
+        let task = task(ImageConfig::default());
+        for image in task.batch(3).1 {
+            assert_eq!((found(&task, &image.x), image.augment), ((true, false), vec![]));
+        }
+    }
+
+    /// A mirror image is told, and what is told is one. The probability is so small that nothing else happens.
+    #[test]
+    fn a_flip_told_is_a_flip() {
+        let task = task(ImageConfig { augment: 1e-12, ..ImageConfig::default() });
+        let mut told = 0;
+        for image in task.batch(3).1 {
+            assert_eq!(image.augment[1..], [0.0; 8]);
+            assert_eq!(found(&task, &image.x), (image.augment[0] == 0.0, image.augment[0] == 1.0));
+            told += usize::from(image.augment[0] == 1.0);
+        }
+        // 200 fair coins: six standard deviations.
+        assert!((58..=142).contains(&told), "{told}");
+    }
+
+    /// Where images are mirrored untold, mirrors are not told.
+    #[test]
+    fn flips_are_not_told() {
+        let task = task(ImageConfig { augment: 1e-12, flips: true, ..ImageConfig::default() });
+        let images = task.batch(3).1;
+        assert!(images.iter().all(|image| image.augment == [0.0; 9]));
+        let mirrored = images.iter().filter(|image| found(&task, &image.x).1).count();
+        assert!((58..=142).contains(&mirrored), "{mirrored}");
+    }
+
+    /// Observed pixels are those of the image as it was changed, and validation is on images as they are.
+    #[test]
+    fn what_is_observed_is_the_changed_image() {
+        for pair in [ImagePair::Normal, ImagePair::Poisson] {
+            let task = task(ImageConfig { augment: 0.5, observed: 1.0, pair, ..ImageConfig::default() });
+            let images = task.batch(0).1;
+            let changed = images.iter().filter(|image| found(&task, &image.x) == (false, false)).count();
+            assert!(changed > 120, "{changed}");
+            for image in &images {
+                let pixels = image.observed.iter().zip(&image.x).zip(&image.stat);
+                let wrong = pixels.filter(|((observed, x), stat)| **observed && f64::from(**x) != **stat);
+                assert_eq!(wrong.count(), 0);
+            }
+            assert!(images.iter().any(|image| image.observed.contains(&true)));
+            assert!(task.validation.iter().all(|image| image.augment.is_empty()));
+        }
+    }
+
+    /// A batch is a function of its step: whatever the threads, and for a fit that goes on.
+    #[test]
+    fn augmented_batches_depend_on_the_step_only() {
+        let settings = || ImageConfig { augment: 0.5, ..ImageConfig::default() };
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let first = task(settings());
+        let batches: Vec<_> = pool(1).install(|| (0..3).map(|step| first.batch(step)).collect());
+        let anew = task(settings());
+        assert!(pool(3).install(|| anew.batch(2)) == batches[2]);
+        let told = |batch: usize| -> Vec<Vec<f32>> {
+            batches[batch].1.iter().map(|image| image.augment.clone()).collect()
+        };
+        assert_ne!(told(1), told(2));
+    }
 
     #[test]
     fn what_is_held_out_is_not_learned() {

@@ -5,6 +5,7 @@
 //! buffers. [`TableTask`] is the one for tables, [`TextTask`] the one for texts, [`ImageTask`] the one for images. A batch is a function of the step's number only, so that a run is a function of (task, config, state).
 
 mod adamw;
+mod augment;
 mod config;
 mod fit_config;
 mod image;

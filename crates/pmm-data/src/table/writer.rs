@@ -153,7 +153,7 @@ impl Writer {
         let (output, delimiter) = match format {
             FileFormat::Delimited(delimiter) => (Output::Plain(output), delimiter),
             FileFormat::Gzip(delimiter) => {
-                (Output::Gzip(GzEncoder::new(output, Compression::default())), delimiter)
+                (Output::Gzip(Box::new(GzEncoder::new(output, Compression::default()))), delimiter)
             }
             FileFormat::Parquet | FileFormat::Arrow => {
                 let sink = Sink::Columns(Box::new(Columns::new(path.clone(), output, format, fields)?));
@@ -212,7 +212,7 @@ impl Writer {
 /// Plain or compressed bytes.
 enum Output {
     Plain(BufWriter<Box<dyn Write + Send>>),
-    Gzip(GzEncoder<BufWriter<Box<dyn Write + Send>>>),
+    Gzip(Box<GzEncoder<BufWriter<Box<dyn Write + Send>>>>),
 }
 
 impl Output {

@@ -16,11 +16,13 @@ pub enum FeatureError {
         /// What the system said.
         source: io::Error,
     },
-    /// A file of PyTorch, which holds a program that makes tensors.
-    #[error("{} is a file of PyTorch, which is not read", path.display())]
+    /// A file of PyTorch that is damaged or holds what is not understood, or another zip archive or pickle.
+    #[error("{} looks like a file of PyTorch, but cannot be read as one: {reason}", path.display())]
     Pytorch {
         /// The file.
         path: PathBuf,
+        /// What its reader says.
+        reason: String,
     },
     /// Not the weights of a network that is known.
     #[error("{} has no weights of a feature network: {reason}", path.display())]
@@ -50,10 +52,10 @@ impl FeatureError {
     /// What the user can do, if there is something to say.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Pytorch { path } => Some(conversion(path)),
+            Self::Pytorch { path, .. } => Some(conversion(path)),
             Self::Weights { .. } => Some(
-                "safetensors are read of ResNet for CIFAR-10, EfficientNet-Lite0 and the Inception v3 of FID, \
-                 with the names that PyTorch has for their tensors"
+                "safetensors and files of PyTorch (.pth) are read of ResNet for CIFAR-10, EfficientNet-Lite0 and the \
+                 Inception v3 of FID, with the names that PyTorch has for their tensors"
                     .into(),
             ),
             Self::NoClasses { .. } => Some("give the weights of a ResNet for CIFAR-10".into()),
@@ -67,7 +69,7 @@ fn conversion(path: &Path) -> String {
     let file = path.display();
     let to = path.with_extension("safetensors");
     format!(
-        "convert it once, in Python:\n  \
+        "if it is cut short, fetch it again; if PyTorch itself reads it, convert it once, in Python:\n  \
          import torch, safetensors.torch\n  \
          tensors = torch.load({:?}, map_location=\"cpu\", weights_only=True)\n  \
          safetensors.torch.save_file({{k: v.contiguous() for k, v in tensors.items()}}, {:?})",

@@ -6,7 +6,7 @@
 //! | EfficientNet-Lite0 | 1280 | ImageNet | 224×224, (x − 127)/128 |
 //! | Inception v3 of 2015-12-05 | 2048 | ImageNet | 299×299, (x − 128)/128 |
 //!
-//! A file of weights is recognised by the names of its tensors ([`FeatureNet::load`]); images are bytes of any size, and grey
+//! A file of weights, safetensors or of PyTorch, is recognised by the names of its tensors ([`FeatureNet::load`]); images are bytes of any size, and grey
 //! ones are repeated to three channels ([`FeatureNet::features`]). Only distances in Inception's features are called FID and
 //! KID ([`FeatureNet::frechet_name`]); the others have the name of their network in theirs, also where they are measured on
 //! images unlike those that the network was trained on, such as digits.
@@ -26,6 +26,7 @@ mod error;
 mod inception;
 mod layers;
 mod net;
+mod pytorch;
 mod resize;
 mod resnet;
 mod weights;

@@ -37,7 +37,8 @@ struct Input {
 }
 
 impl FeatureNet {
-    /// Reads a file of safetensors; the names of its tensors tell which network it is.
+    /// Reads safetensors, or a file of PyTorch such as `pt_inception-2015-12-05-6726825d.pth`, of which nothing is run; the names of
+    /// its tensors tell which network it is.
     pub fn load(path: &Path, device: &Device) -> Result<Self, FeatureError> {
         let refused = |reason| FeatureError::Weights { path: path.into(), reason };
         Self::from_weights(Weights::read(path, device)?, device).map_err(refused)

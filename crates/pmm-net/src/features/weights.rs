@@ -1,6 +1,8 @@
 //! Named tensors from a file, and convolutions with their batch norms folded in.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use burn::tensor::{Device, Tensor, TensorData, f16};
@@ -8,6 +10,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::error::FeatureError;
 use super::layers::{Conv, Linear, Padding};
+use super::pytorch;
 use crate::gpt2::NamedTensor;
 
 /// Tensors to be taken by name.
@@ -30,13 +33,17 @@ pub(super) struct Shape {
 }
 
 impl Weights {
-    /// Reads safetensors of 32-bit or 16-bit numbers; tensors of other types are no weights.
+    /// Reads safetensors or a file of PyTorch, of 32-bit or 16-bit numbers; tensors of other types are no weights.
     pub(super) fn read(path: &Path, device: &Device) -> Result<Self, FeatureError> {
-        let bytes = std::fs::read(path).map_err(|source| FeatureError::Io { path: path.into(), source })?;
-        // A zip archive, or the older form: a pickle that begins with its protocol.
-        if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\x80\x02") {
-            return Err(FeatureError::Pytorch { path: path.into() });
+        let unreadable = |source| FeatureError::Io { path: path.into(), source };
+        let mut head = Vec::new();
+        File::open(path).and_then(|file| file.take(9).read_to_end(&mut head)).map_err(unreadable)?;
+        if pytorch::is_pytorch(&head) {
+            let tensors =
+                pytorch::read(path).map_err(|reason| FeatureError::Pytorch { path: path.into(), reason })?;
+            return Ok(Self::new(tensors, device));
         }
+        let bytes = std::fs::read(path).map_err(unreadable)?;
         let refused = |reason: String| FeatureError::Weights { path: path.into(), reason };
         let file = SafeTensors::deserialize(&bytes).map_err(|error| refused(error.to_string()))?;
         let tensors = file.iter().filter_map(|(name, view)| {

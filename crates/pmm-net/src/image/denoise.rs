@@ -60,6 +60,7 @@ impl Denoiser for ImageDenoiser {
                 clock: clock.iter().copied().find(|a| *a < f64::INFINITY).unwrap_or(0.0),
                 observed: &observed[row * pixels..][..pixels],
                 label,
+                augment: &[],
             }
         };
         let ask = |label: &dyn Fn(usize) -> Option<u32>, x_hat: &mut [f32]| {

@@ -53,6 +53,8 @@ pub(super) struct View<'a> {
     /// `[height, width]`.
     pub(super) observed: &'a [bool],
     pub(super) label: Option<u32>,
+    /// How it was changed; nothing for an image as it is.
+    pub(super) augment: &'a [f32],
 }
 
 impl ImageNet {
@@ -231,9 +233,11 @@ impl ImageNet {
     /// The network's answers to a few images.
     fn answers(&self, parts: &[Tensor<2>], views: &[View<'_>], dropout: Option<&Dropout>) -> Tensor<4> {
         let config = self.unet.config();
-        let (rows, classes) = (views.len(), config.classes);
+        let (rows, classes, numbers) = (views.len(), config.classes, config.augment);
         let mut x = Vec::with_capacity(rows * config.channels_in * config.size * config.size);
         let (mut noise, mut labels) = (Vec::with_capacity(rows), vec![0f32; rows * classes]);
+        // Images as they are, such as samples, are told zeros.
+        let mut augment = vec![0f32; rows * numbers];
         for (row, view) in views.iter().enumerate() {
             let level = self.levels.at(view.clock);
             self.show(view, &level, &mut x);
@@ -241,6 +245,10 @@ impl ImageNet {
             if let Some(label) = view.label.map(|label| label as usize).filter(|label| *label < classes) {
                 labels[row * classes + label] = 1.0;
             }
+            augment[row * numbers..][..numbers]
+                .iter_mut()
+                .zip(view.augment)
+                .for_each(|(to, told)| *to = *told);
         }
         let device = parts[0].device();
         let shape = [rows, config.channels_in, config.size, config.size];
@@ -248,7 +256,9 @@ impl ImageNet {
         let noise = Tensor::from_data(TensorData::new(noise, [rows]), &device);
         let labels =
             (classes > 0).then(|| Tensor::from_data(TensorData::new(labels, [rows, classes]), &device));
-        self.unet.forward(parts, x, noise, labels, None, dropout)
+        let augment =
+            (numbers > 0).then(|| Tensor::from_data(TensorData::new(augment, [rows, numbers]), &device));
+        self.unet.forward(parts, x, noise, labels, augment, dropout)
     }
 
     /// The channels of an image, and that of what is observed.
@@ -267,7 +277,13 @@ impl ImageNet {
 
 impl NoisyImage {
     fn view(&self) -> View<'_> {
-        View { stat: &self.stat, clock: self.clock, observed: &self.observed, label: self.label }
+        View {
+            stat: &self.stat,
+            clock: self.clock,
+            observed: &self.observed,
+            label: self.label,
+            augment: &self.augment,
+        }
     }
 }
 
@@ -285,7 +301,7 @@ pub(super) mod tests {
     use crate::unet::UnetKind;
     use pmm::Purpose;
 
-    /// A small network that is told classes and what is observed.
+    /// A small network that is told classes, what is observed and how images were changed.
     pub(in crate::image) fn net(pair: ImagePair, dropout: f64) -> ImageNet {
         let config = UnetConfig {
             kind: UnetKind::Adm,
@@ -299,7 +315,7 @@ pub(super) mod tests {
             channels_per_head: 8,
             dropout,
             classes: 3,
-            augment: 0,
+            augment: 2,
         };
         assert_eq!(config.problem(), None);
         let facts = PixelFacts { mean: -0.2, sd: 0.6 };
@@ -320,7 +336,8 @@ pub(super) mod tests {
             let x = (0..64).map(|_| net.pair().value(rng.below(256) as u8)).collect();
             let observed = if row.is_multiple_of(2) { vec![false; 64] } else { region(8, &mut rng) };
             let place = (row as f64 + 0.5) / count as f64;
-            let image = Known { x, observed, label: Some(row as u32 % 3) };
+            let augment = if row % 3 == 1 { vec![] } else { vec![row as f32, -0.5] };
+            let image = Known { x, observed, label: Some(row as u32 % 3), augment };
             NoisyImage::at(net, image, place, &streams, 0, row)
         };
         (0..count).map(image).collect()
@@ -347,6 +364,20 @@ pub(super) mod tests {
                 "{pair:?}: {slope} {difference}"
             );
         }
+    }
+
+    /// What the network is told of a change counts; no change is zeros, to the bit.
+    #[test]
+    fn augmentation_is_told() {
+        let net = net(ImagePair::Normal, 0.0);
+        let (weights, images) = (weights(&net), images(&net, 4));
+        let told = |augment: &[f32]| {
+            let tell = |image: &NoisyImage| NoisyImage { augment: augment.to_vec(), ..image.clone() };
+            net.losses(&weights, &images.iter().map(tell).collect::<Vec<_>>())
+        };
+        assert_eq!(told(&[]), told(&[0.0, 0.0]));
+        assert!(told(&[1.0, 0.0]).iter().zip(told(&[])).all(|(with, without)| *with != without));
+        assert_ne!(told(&[1.0, 0.0]), told(&[0.0, 1.0]));
     }
 
     /// One thread or three: the same bits, with dropout and several chunks.

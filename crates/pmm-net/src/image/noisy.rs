@@ -13,6 +13,8 @@ pub struct Known {
     pub observed: Vec<bool>,
     /// The class, if the network is told.
     pub label: Option<u32>,
+    /// Numbers that tell the network how the image was changed; none for an image as it is.
+    pub augment: Vec<f32>,
 }
 
 /// An image on its clock, and what is behind the noise.
@@ -28,13 +30,15 @@ pub struct NoisyImage {
     pub observed: Vec<bool>,
     /// The class, if the network is told.
     pub label: Option<u32>,
+    /// Numbers that tell the network how the image was changed; none for an image as it is.
+    pub augment: Vec<f32>,
 }
 
 impl NoisyImage {
     /// The image as its clock has it at a time; `place` from 0 to 1 chooses the time by the law of training. Noise depends on
     /// (seed, step, row) only.
     pub fn at(net: &ImageNet, image: Known, place: f64, streams: &Streams, step: u64, row: u64) -> Self {
-        let Known { x, observed, label } = image;
+        let Known { x, observed, label, augment } = image;
         let t = net.time(place);
         let pixels = observed.len();
         let values = Values::new(vec![Store::from(x)]);
@@ -48,7 +52,7 @@ impl NoisyImage {
             _ => unreachable!("both pairs have statistics in f64"),
         };
         let x = values.reals(0).to_vec();
-        Self { x, stat, clock: net.space().blocks()[0].information(t, 0), observed, label }
+        Self { x, stat, clock: net.space().blocks()[0].information(t, 0), observed, label, augment }
     }
 }
 

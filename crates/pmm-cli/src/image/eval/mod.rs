@@ -65,7 +65,7 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
             }
         }
         None => notes.push(
-            "no distance between samples and images: --features FILE.safetensors measures it, with the weights of a ResNet of \
+            "no distance between samples and images: --features FILE measures it, with the weights of a ResNet of \
              CIFAR-10, of EfficientNet-Lite0 or of FID's Inception"
                 .into(),
         ),
