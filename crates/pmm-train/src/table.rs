@@ -54,12 +54,12 @@ pub struct TrainBatch {
 }
 
 impl TableTask {
-    /// Learns the rows `train` of a table, and validates on the rows `valid`.
+    /// Learns the rows `train` of a table, and validates on the rows `valid`, of the same table or of another with its columns.
     pub fn new(
         net: Arc<TableNet>,
         table: Arc<Table>,
         train: Vec<u32>,
-        valid: &[u32],
+        (held_out, valid): (&Table, &[u32]),
         config: BatchConfig,
         streams: Streams,
     ) -> Result<Self, SpaceError> {
@@ -70,7 +70,7 @@ impl TableTask {
         for (chunk, rows) in rows.chunks(VALIDATION_CHUNK).enumerate() {
             let first = (chunk * VALIDATION_CHUNK) as u64;
             let batch = task.net.batch(
-                &task.table,
+                held_out,
                 rows,
                 |row| {
                     task.known(&mut task.streams.stream(Purpose::custom(VALIDATION), 0, first + row as u64))
