@@ -195,7 +195,7 @@ fn prepare(
     }
     let sized = |config: &FitConfig| -> anyhow::Result<FitConfig> {
         let net = network(&schema, config)?;
-        Ok(FitConfig::for_table(table.rows as u64, net.inputs(), net.outputs()))
+        Ok(FitConfig::for_table(table.rows as u64, config.net.kind, net.columns()))
     };
     let given = settings::given(args, &settings, stored.is_some())?;
     let config: FitConfig = match &stored {
@@ -226,12 +226,7 @@ impl Fit {
             let index = self.schema.position(name)?;
             self.net.coordinates().columns.iter().position(|place| place.column == index)
         });
-        let config = BatchConfig {
-            rows: self.config.batch,
-            dropout: self.config.net.dropout,
-            hidden: (self.config.net.width, self.config.net.blocks),
-            target,
-        };
+        let config = BatchConfig { rows: self.config.batch, dropout: self.config.net.dropout, target };
         Ok(TableTask::new(self.net.clone(), self.table.clone(), train, valid, config, streams)?)
     }
 }

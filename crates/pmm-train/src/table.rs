@@ -16,8 +16,6 @@ pub struct BatchConfig {
     pub rows: usize,
     /// Share of hidden units dropped.
     pub dropout: f64,
-    /// Width and number of the blocks that dropout thins.
-    pub hidden: (usize, usize),
     /// A column (among the modelled ones) that is asked for alone in a share of the rows.
     pub target: Option<usize>,
 }
@@ -132,7 +130,7 @@ impl TableTask {
     }
 
     fn masks(&self, step: u64) -> Masks {
-        let (width, blocks) = self.config.hidden;
+        let (width, blocks) = self.net.hidden();
         let keep = 1.0 - self.config.dropout;
         if self.config.dropout <= 0.0 {
             return Masks::new();
