@@ -22,8 +22,9 @@ pub struct BatchConfig {
 
 /// Share of rows in which a named target alone is unknown.
 const TARGET_SHARE: f64 = 0.2;
-/// Rows that are drawn for validation, at least: small tables are seen in several ways.
+/// Rows that are drawn for validation, at least: small tables are seen in several ways. Of wide tables fewer do, which are as many cells.
 const LEAST_VALIDATION: usize = 2048;
+const LEAST_CELLS: usize = 65_536;
 const VALIDATION_CHUNK: usize = 512;
 
 const EPOCH: u16 = 10;
@@ -63,7 +64,9 @@ impl TableTask {
     ) -> Result<Self, SpaceError> {
         let mut task =
             Self { net, table, train, validation: Vec::new(), config, streams, epoch: Mutex::new(None) };
-        let repeats = LEAST_VALIDATION.div_ceil(valid.len().max(1)).min(64);
+        let columns = task.net.coordinates().columns.len();
+        let least = LEAST_VALIDATION.min(LEAST_CELLS.div_ceil(columns));
+        let repeats = least.div_ceil(valid.len().max(1)).min(64);
         let rows: Vec<u32> = std::iter::repeat_n(valid, repeats).flatten().copied().collect();
         for (chunk, rows) in rows.chunks(VALIDATION_CHUNK).enumerate() {
             let first = (chunk * VALIDATION_CHUNK) as u64;
