@@ -8,9 +8,10 @@ import counts
 import further
 import impute
 import seven
+import wide
 from harness import HERE, ROOT, machine
 
-OURS = {"pmm", *seven.METHODS, *counts.METHODS}
+OURS = {"pmm", *seven.METHODS, *counts.METHODS, *wide.METHODS}
 
 
 def commit():
@@ -20,7 +21,7 @@ def commit():
 
 
 def main():
-    records = {part.__name__: part.known() for part in (seven, further, counts, impute)}
+    records = {part.__name__: part.known() for part in (seven, further, counts, impute, wide)}
     head = dict(date=date.today().isoformat(), machine=machine(), commit=commit())
     ours = [(r["depends"], r["date"]) for part in records.values() for r in part if r["method"] in OURS]
     binaries = ", ".join(f"{binary} ({day}, {ours.count((binary, day))} cells)" for binary, day in sorted(set(ours), key=lambda b: b[1]))
@@ -36,7 +37,7 @@ a level to the scorer: where a sample has a missing cell there, the scorer is gi
 an output of their own came after a look at wine's gaps here. Between the binaries,
 `gradual` clocks changed (few values, whole laws) and how sure gaps are filled; `reveal` draws rows as before.
 """
-    parts = [part.report(records[part.__name__]) for part in (seven, further, counts, impute) if records[part.__name__]]
+    parts = [part.report(records[part.__name__]) for part in (seven, further, counts, impute, wide) if records[part.__name__]]
     (HERE / "RESULTS.md").write_text("\n".join([intro, *parts]))
     (HERE / "results.json").write_text(json.dumps(head | records, indent=1, ensure_ascii=False) + "\n")
 

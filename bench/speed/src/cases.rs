@@ -36,8 +36,8 @@ impl Case {
     }
 
     fn table(width: usize, rows: usize) -> Self {
-        let config = TrunkConfig { width, blocks: 3, dropout: 0.0 };
-        let trunk = Trunk::new(INPUTS, OUTPUTS, &config, Device::flex());
+        let config = TrunkConfig { width, blocks: 3, dropout: 0.0, ..TrunkConfig::default() };
+        let trunk = Trunk::new(&[(INPUTS, OUTPUTS)], &config, Device::flex());
         Self::Table { trunk, config, x: normals(rows * INPUTS, 0), y: normals(rows * OUTPUTS, 1) }
     }
 
@@ -130,7 +130,11 @@ impl Case {
     pub(crate) fn gradient(&self, weights: &[f32], gradient: &mut [f32]) -> f64 {
         match self {
             Self::Table { trunk, x, y, .. } => {
-                trunk.backward(weights, x.clone(), vec![], |outputs| squares(outputs, y), gradient)
+                let share = 1.0 / y.len() as f32;
+                let loss = |row: usize, outputs: &[f32], slope: &mut [f32]| {
+                    squares(outputs, &y[row * OUTPUTS..][..OUTPUTS], share, slope)
+                };
+                trunk.backward(weights, x.clone(), vec![], loss, gradient)
             }
             Self::Text { net, texts, .. } => net.gradient(weights, texts, gradient),
             Self::Image { net, images, .. } => net.gradient(weights, images, Streams::new(0), 0, gradient),
@@ -141,7 +145,10 @@ impl Case {
     pub(crate) fn forward(&self, weights: &[f32]) -> f64 {
         let mean = |losses: Vec<f64>| losses.iter().sum::<f64>() / losses.len() as f64;
         match self {
-            Self::Table { trunk, x, y, .. } => squares(&trunk.forward(weights, x.clone()), y).0,
+            Self::Table { trunk, x, y, .. } => {
+                let outputs = trunk.forward(weights, x.clone());
+                squares(&outputs, y, 1.0 / y.len() as f32, &mut vec![0.0; y.len()])
+            }
             Self::Text { net, texts, .. } => mean(net.losses(weights, texts)),
             Self::Image { net, images, .. } => mean(net.losses(weights, images)),
         }
@@ -175,12 +182,11 @@ fn image(image: &NoisyImage) -> Value {
     json!({ "x": image.x, "stat": image.stat, "clock": image.clock, "observed": image.observed, "label": image.label })
 }
 
-/// Half the mean of squared differences, and its gradient.
-fn squares(outputs: &[f32], y: &[f32]) -> (f64, Vec<f32>) {
-    let share = 1.0 / y.len() as f32;
-    let slope: Vec<f32> = outputs.iter().zip(y).map(|(a, b)| share * (a - b)).collect();
+/// Half of the squared differences, each with its share in the mean; their gradient goes to `slope`.
+fn squares(outputs: &[f32], y: &[f32], share: f32, slope: &mut [f32]) -> f64 {
+    slope.iter_mut().zip(outputs.iter().zip(y)).for_each(|(slope, (a, b))| *slope = share * (a - b));
     let loss = outputs.iter().zip(y).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
-    (0.5 * loss * f64::from(share), slope)
+    0.5 * loss * f64::from(share)
 }
 
 fn normals(n: usize, key: u64) -> Vec<f32> {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::valid::Valid;
+
 /// Generative models of your data by Posterior Mean Matching.
 ///
 /// Data are watched through noise on an information clock; a conjugate Bayesian model turns what has been seen into a
@@ -187,9 +189,10 @@ pub(crate) struct FitArgs {
     /// Training time, roughly; the number of steps is set by a trial
     #[arg(long, value_name = "M")]
     pub(crate) minutes: Option<f64>,
-    /// Share of the rows or images, or of the text at its end, held out to stop at the right time
-    #[arg(long, value_name = "FRACTION")]
-    pub(crate) valid: Option<f64>,
+    /// What is held out to stop at the right time: a share of the rows or images, or of the text at its end; for a table also a
+    /// file with other rows of it
+    #[arg(long, value_name = "FRACTION|FILE")]
+    pub(crate) valid: Option<Valid>,
     /// Go on with a fit that was stopped
     #[arg(long)]
     pub(crate) resume: bool,

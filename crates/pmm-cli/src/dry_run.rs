@@ -9,7 +9,8 @@ use crate::output;
 
 pub(crate) fn print(fit: &Fit, source: &Source, json: bool) -> anyhow::Result<()> {
     let weights = fit.net.parts().len();
-    let work = 6.0 * (weights * fit.config.batch) as f64 * fit.config.train.steps as f64;
+    let row = fit.config.net.multiplications(fit.net.columns());
+    let work = 6.0 * row * fit.config.batch as f64 * fit.config.train.steps as f64;
     // Two cores of 2020 do some forty thousand million of these a second.
     let minutes = work / 8e10 / 60.0;
     let cells: usize = fit.table.columns.iter().map(|cells| cells.code.len()).sum();

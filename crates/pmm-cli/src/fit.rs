@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use pmm::Streams;
-use pmm_data::{Overrides, ReadNotes, ReadOptions, Schema, Source, Table};
+use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::table::TableNet;
 use pmm_train::{
     BatchConfig, Facts, FitConfig, Outcome, State, TableTask, Task, TrainError, identity, load_settings,
@@ -17,7 +17,7 @@ use pmm_train::{
 use crate::begin::{Begin, check_data};
 use crate::cli::FitArgs;
 use crate::output::{self, Advice};
-use crate::{card, columns, files, image, settings, text};
+use crate::{card, columns, files, image, settings, text, valid};
 
 /// Modelled cells that are kept in memory, at most: two gigabytes.
 const MOST_CELLS: usize = 160_000_000;
@@ -30,6 +30,8 @@ pub(crate) struct Fit {
     pub(crate) schema: Arc<Schema>,
     pub(crate) config: FitConfig,
     pub(crate) table: Arc<Table>,
+    /// Rows of another file to validate on, in place of some of the table.
+    pub(crate) held_out: Option<Table>,
     pub(crate) net: Arc<TableNet>,
     pub(crate) identity: Facts,
 }
@@ -51,7 +53,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     check_folder(&folder, args)?;
     let bar = output::spinner("reading", args.common.quiet);
     let (source, overrides, settings) = open(args)?;
-    let stored = if args.resume { Some(stored(&folder, &source)?) } else { None };
+    let valid = valid::open(args, &source)?;
+    let digest = valid::digest(&source, valid.as_ref())?;
+    let stored = if args.resume { Some(stored(&folder, &digest)?) } else { None };
     let schema = match &stored {
         Some((_, schema)) if overrides == Overrides::default() => schema.clone(),
         _ => Schema::infer(&source, &overrides)?,
@@ -59,20 +63,30 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     bar.set_message("coding");
     // Which rows of a very large file are kept does not depend on the seed: a fit that goes on must see the same.
     let (table, notes) = Table::read(&source, &schema, MOST_CELLS, &Streams::new(0))?;
+    let mut notes: Vec<String> = source.notes().iter().cloned().chain(notes.messages()).collect();
+    let held_out = match &valid {
+        Some(valid) => {
+            let (rows, noticed) = valid::read(valid, &schema)?;
+            notes.extend(noticed);
+            Some(rows)
+        }
+        None => None,
+    };
     bar.finish_and_clear();
-    let mut fit = prepare(folder, args, &source, schema, table, settings, stored.map(|(config, _)| config))?;
+    let data = Data { name: source.name(), digest: &digest, schema, table, held_out };
+    let mut fit = prepare(folder, args, data, settings, stored.map(|(config, _)| config))?;
     if args.dry_run {
         return crate::dry_run::print(&fit, &source, args.json);
     }
     if !args.common.quiet {
-        say(&fit, &source, &notes);
+        say(&fit, &source, valid.as_ref(), &notes);
     }
     // Time was turned into steps when the fit began.
     if let (Some(minutes), false) = (args.minutes, args.resume) {
         fit.config.train.steps = trial(&fit.task()?, minutes);
         fit.config.train.validate_every = (fit.config.train.steps / 30).max(10);
         fit.config.train.warmup = (fit.config.train.steps / 20).min(200);
-        fit.identity = identity(source.digest()?, &fit.schema, &fit.config)?;
+        fit.identity = identity(&digest, &fit.schema, &fit.config)?;
     }
     start(&fit, args.resume, args.common.quiet)
 }
@@ -150,30 +164,38 @@ fn open(args: &FitArgs) -> anyhow::Result<(Source, Overrides, Settings)> {
 }
 
 /// Settings and schema of a fit that goes on, if it was begun with these data.
-fn stored(folder: &Path, source: &Source) -> anyhow::Result<(FitConfig, Schema)> {
-    check_data(folder, source.digest()?)?;
+fn stored(folder: &Path, digest: &str) -> anyhow::Result<(FitConfig, Schema)> {
+    check_data(folder, digest)?;
     Ok(load_settings(folder)?)
+}
+
+/// What was read.
+struct Data<'a> {
+    name: &'a str,
+    digest: &'a str,
+    schema: Schema,
+    table: Table,
+    held_out: Option<Table>,
 }
 
 fn prepare(
     folder: PathBuf,
     args: &FitArgs,
-    source: &Source,
-    schema: Schema,
-    table: Table,
+    data: Data<'_>,
     settings: Vec<(String, String)>,
     stored: Option<FitConfig>,
 ) -> anyhow::Result<Fit> {
+    let Data { name, digest, schema, table, held_out } = data;
     let schema = Arc::new(schema);
     if !schema.columns.iter().any(pmm_data::Column::is_modelled) {
         bail!(Advice::new(
-            format!("{} has no column that a model could learn", source.name()),
+            format!("{name} has no column that a model could learn"),
             "--dry-run shows why; --set columns.NAME.kind=category overrides"
         ));
     }
     let sized = |config: &FitConfig| -> anyhow::Result<FitConfig> {
         let net = network(&schema, config)?;
-        Ok(FitConfig::for_table(table.rows as u64, net.inputs(), net.outputs()))
+        Ok(FitConfig::for_table(table.rows as u64, config.net.kind, net.columns()))
     };
     let given = settings::given(args, &settings, stored.is_some())?;
     let config: FitConfig = match &stored {
@@ -187,39 +209,41 @@ fn prepare(
     }
     settings::keep_stored(&folder, stored.as_ref(), &config)?;
     let net = Arc::new(network(&schema, &config)?);
-    let identity = identity(source.digest()?, &schema, &config)?;
-    Ok(Fit { folder, schema, config, table: Arc::new(table), net, identity })
+    let identity = identity(digest, &schema, &config)?;
+    Ok(Fit { folder, schema, config, table: Arc::new(table), held_out, net, identity })
 }
 
 impl Fit {
     /// The task: rows to learn and rows to validate on.
     fn task(&self) -> anyhow::Result<TableTask> {
         let streams = Streams::new(self.config.seed);
-        let (train, valid) = split(self.table.rows, self.config.valid, &streams);
+        let (train, valid) = match &self.held_out {
+            Some(held_out) => (places(self.table.rows), places(held_out.rows)),
+            None => split(self.table.rows, self.config.valid, &streams),
+        };
+        let valid = (self.held_out.as_ref().unwrap_or(&self.table), &valid[..]);
         let target = self.config.target.as_deref().and_then(|name| {
             let index = self.schema.position(name)?;
             self.net.coordinates().columns.iter().position(|place| place.column == index)
         });
-        let config = BatchConfig {
-            rows: self.config.batch,
-            dropout: self.config.net.dropout,
-            hidden: (self.config.net.width, self.config.net.blocks),
-            target,
-        };
-        Ok(TableTask::new(self.net.clone(), self.table.clone(), train, &valid, config, streams)?)
+        let config = BatchConfig { rows: self.config.batch, dropout: self.config.net.dropout, target };
+        Ok(TableTask::new(self.net.clone(), self.table.clone(), train, valid, config, streams)?)
     }
+}
+
+fn places(rows: usize) -> Vec<u32> {
+    (0..rows as u32).collect()
 }
 
 /// Rows to learn from and rows held out, the same for the same seed.
 fn split(rows: usize, share: f64, streams: &Streams) -> (Vec<u32>, Vec<u32>) {
-    let mut all: Vec<u32> = (0..rows as u32).collect();
+    let mut all = places(rows);
     let held_out = (share * rows as f64).round() as usize;
     if rows < LEAST_ROWS_TO_HOLD_OUT || held_out == 0 {
         return (all.clone(), all);
     }
     streams.stream(pmm::Purpose::custom(20), 0, 0).shuffle(&mut all);
-    // More rows than this tell no more about when to stop.
-    let valid = all.split_off(rows - held_out.min(4_000));
+    let valid = all.split_off(rows - held_out.min(valid::MOST_ROWS));
     (all, valid)
 }
 
@@ -302,9 +326,12 @@ pub(crate) fn interrupted() -> &'static AtomicBool {
     &STOP
 }
 
-fn say(fit: &Fit, source: &Source, notes: &ReadNotes) {
-    source.notes().iter().chain(&notes.messages()).for_each(|note| eprintln!("note: {note}"));
+fn say(fit: &Fit, source: &Source, valid: Option<&Source>, notes: &[String]) {
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
     eprintln!("{}: {} rows, {} columns", source.name(), fit.schema.rows, fit.schema.columns.len());
+    if let (Some(valid), Some(rows)) = (valid, &fit.held_out) {
+        eprintln!("held out: {}, {} rows", valid.name(), rows.rows);
+    }
     eprintln!("{}", columns::table(&fit.schema));
 }
 

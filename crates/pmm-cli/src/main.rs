@@ -22,6 +22,7 @@ mod sample;
 mod settings;
 mod text;
 mod trace;
+mod valid;
 
 use std::process::ExitCode;
 

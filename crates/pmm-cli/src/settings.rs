@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cli::FitArgs;
 use crate::output::Advice;
+use crate::valid::Valid;
 
 /// How the file is read, where the user says so.
 pub(crate) fn set_reading(options: &mut ReadOptions, key: &str, value: &str) -> anyhow::Result<()> {
@@ -52,8 +53,11 @@ pub(crate) fn given(args: &FitArgs, set: &[(String, String)], stored: bool) -> a
             }
         }
     }
-    if let Some(valid) = args.valid {
-        insert(&mut given, "valid", &format!("{valid:?}"))?;
+    match &args.valid {
+        Some(Valid::Share(share)) => insert(&mut given, "valid", &format!("{share:?}"))?,
+        // All rows of the data are learned.
+        Some(Valid::File(_)) => insert(&mut given, "valid", "0.0")?,
+        None => {}
     }
     if let Some(target) = &args.target {
         given.insert("target".into(), toml::Value::String(target.clone()));

@@ -255,11 +255,13 @@ fn the_same_seed_makes_identical_files_with_one_thread_or_two() {
         let name = format!("pets.pmm/{name}");
         assert!(one.read(&name) == two.read(&name), "{name}");
     }
-    let gradual = |threads| {
-        let place = place();
-        let clock = format!("--set clock=gradual --threads {threads}");
-        place.run(&format!("fit pets.csv --steps 30 --set net.width=32 -q {clock}")).ok();
-        place.read(WEIGHTS)
-    };
-    assert!(gradual(1) == gradual(2), "clock=gradual");
+    for setting in ["clock=gradual", "net.kind=attention"] {
+        let weights = |threads| {
+            let place = place();
+            let settings = format!("--set net.width=32 --set {setting} --threads {threads}");
+            place.run(&format!("fit pets.csv --steps 30 -q {settings}")).ok();
+            place.read(WEIGHTS)
+        };
+        assert!(weights(1) == weights(2), "{setting}");
+    }
 }

@@ -248,6 +248,29 @@ fn formats_out() {
     place.run("sample pets.pmm --out new.csv --format parquet").fails(1, &words);
 }
 
+/// Every verb has its rows from a network whose tokens are columns, too; what is not said of its shape fits the kind.
+#[test]
+fn columns_as_tokens() {
+    let place = Place::with_pets();
+    let run = place.run("fit pets.csv --dry-run --json --set net.kind=attention").ok();
+    let json: serde_json::Value = serde_json::from_slice(&run.out).unwrap();
+    assert_eq!(
+        (&json["config"]["net"]["kind"], &json["config"]["net"]["width"]),
+        (&"attention".into(), &32.into())
+    );
+    place.run(&format!("fit pets.csv {QUICK} --set net.kind=attention -q")).ok();
+    let one = place.run("sample pets.pmm -n 50 -q --given species=dog --threads 1").ok();
+    assert!(one.sheet().column("species").iter().all(|cell| *cell == "dog"));
+    assert_eq!(one.out, place.run("sample pets.pmm -n 50 -q --given species=dog --threads 2").ok().out);
+    place.run("impute pets.pmm pets.csv -q").ok();
+    place.run("predict pets.pmm pets.csv --target age -q").ok();
+    let info = String::from_utf8(place.run("info pets.pmm").ok().out).unwrap();
+    assert!(info.contains("kind = \"attention\""), "{info}");
+    place.run("fit pets.csv --resume -q").ok();
+    let words = ["config.toml says net.kind = \"attention\", not absent"];
+    place.run("fit pets.csv --resume --set net.kind=mlp").fails(1, &words);
+}
+
 #[test]
 fn quiet_is_silent() {
     let place = Place::with_pets();
@@ -296,6 +319,11 @@ fn mistakes_are_explained_with_a_hint() {
         ("fit pets.csv --force --set columns.ages.pair=poisson", &["no column \"ages\"", "age"]),
         ("fit pets.csv --force --set net.widht=3", &["widht", "width", "--dry-run"]),
         ("fit pets.csv --force --set net.width=wide", &["wide", "--dry-run"]),
+        ("fit pets.csv --force --set net.kind=forest", &["forest", "attention", "--dry-run"]),
+        (
+            "fit pets.csv --force --set net.kind=attention --set net.width=30",
+            &["a multiple of 4", "--dry-run"],
+        ),
         ("fit pets.csv --force --set nonsense", &["has no =", "key=value"]),
         ("fit pets.csv --force --set train.ema=2", &["train.ema must be", "--dry-run"]),
         ("fit pets.csv --force --target colour", &["there is no column colour", "species"]),

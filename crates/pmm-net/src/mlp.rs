@@ -67,7 +67,8 @@ impl Mlp {
     }
 }
 
-fn norm(h: Tensor<2>) -> Tensor<2> {
+/// (h − mean)/σ by rows.
+pub(crate) fn norm(h: Tensor<2>) -> Tensor<2> {
     let centred = h.clone() - h.mean_dim(1);
     let variance = centred.clone().powi_scalar(2).mean_dim(1);
     centred / (variance + EPSILON).sqrt()

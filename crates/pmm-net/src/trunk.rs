@@ -1,49 +1,74 @@
 //! The trunk: features → outputs, and the gradient of any loss on the outputs.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use serde::{Deserialize, Serialize};
+use pmm::Streams;
+use rayon::prelude::*;
 
+use crate::column_attention::ColumnAttention;
 use crate::mlp::Mlp;
 use crate::ops;
 use crate::parts::Parts;
+use crate::trunk_config::{TrunkConfig, TrunkKind};
 
-/// The shape of a trunk.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TrunkConfig {
-    /// Width of the hidden layers.
-    pub width: usize,
-    /// Residual blocks.
-    pub blocks: usize,
-    /// Share of hidden units dropped in training.
-    pub dropout: f64,
-}
-
-impl Default for TrunkConfig {
-    fn default() -> Self {
-        Self { width: 256, blocks: 3, dropout: 0.1 }
-    }
-}
-
-/// What dropout leaves of each block's hidden units, `[blocks][rows, width]`: 0, or 1/(1 − p). Empty without dropout.
+/// What dropout leaves of each block's hidden units, `[blocks][rows, hidden]`: 0, or 1/(1 − p). Empty without dropout.
 pub type Masks = Vec<Vec<f32>>;
 
 /// A network on a device.
 #[derive(Debug, Clone)]
 pub struct Trunk {
-    mlp: Mlp,
+    net: Net,
     device: Device,
 }
 
+#[derive(Debug, Clone)]
+enum Net {
+    Mlp(Mlp),
+    Attention(ColumnAttention),
+}
+
 impl Trunk {
-    /// A trunk from so many features to so many outputs.
-    pub fn new(inputs: usize, outputs: usize, config: &TrunkConfig, device: Device) -> Self {
-        Self { mlp: Mlp::new(inputs, outputs, config.width, config.blocks), device }
+    /// A trunk over columns of so many features and outputs each.
+    pub fn new(columns: &[(usize, usize)], config: &TrunkConfig, device: Device) -> Self {
+        let sum = |number: fn(&(usize, usize)) -> usize| columns.iter().map(number).sum();
+        let net = match config.kind {
+            TrunkKind::Mlp => Net::Mlp(Mlp::new(sum(|c| c.0), sum(|c| c.1), config.width, config.blocks)),
+            TrunkKind::Attention => {
+                Net::Attention(ColumnAttention::new(columns, config.width, config.blocks))
+            }
+        };
+        Self { net, device }
     }
 
-    /// Its weights.
+    /// Its weights; those of the output come last.
     pub fn parts(&self) -> &Parts {
-        self.mlp.parts()
+        match &self.net {
+            Net::Mlp(mlp) => mlp.parts(),
+            Net::Attention(net) => net.parts(),
+        }
+    }
+
+    /// Initial weights.
+    pub fn initial(&self, streams: &Streams) -> Vec<f32> {
+        match &self.net {
+            Net::Mlp(mlp) => mlp.parts().initial(streams),
+            Net::Attention(net) => net.initial(streams),
+        }
+    }
+
+    /// Hidden units of a block in a row, and blocks: what dropout thins.
+    pub fn hidden(&self) -> (usize, usize) {
+        match &self.net {
+            Net::Mlp(mlp) => (mlp.width(), mlp.blocks()),
+            Net::Attention(net) => (net.hidden(), net.blocks()),
+        }
+    }
+
+    /// Numbers per row that go in, and that come out.
+    fn ends(&self) -> (usize, usize) {
+        match &self.net {
+            Net::Mlp(mlp) => (mlp.inputs(), mlp.outputs()),
+            Net::Attention(net) => (net.inputs(), net.outputs()),
+        }
     }
 
     /// Whether the fused kernels of the processor do the work.
@@ -53,32 +78,40 @@ impl Trunk {
 
     /// Outputs `[rows, outputs]` of features `[rows, inputs]`.
     pub fn forward(&self, weights: &[f32], features: Vec<f32>) -> Vec<f32> {
-        if self.fused() {
-            return ops::mlp::outputs(&self.mlp, weights, features);
+        if !self.fused() {
+            let parts = self.parts().bind(weights, &self.device);
+            return to_vec(self.by_burn(&parts, features, vec![], &self.device));
         }
-        let rows = features.len() / self.mlp.inputs();
-        let parts = self.mlp.parts().bind(weights, &self.device);
-        let x = Tensor::from_data(TensorData::new(features, [rows, self.mlp.inputs()]), &self.device);
-        to_vec(self.mlp.forward(&parts, x, &[]))
+        match &self.net {
+            Net::Mlp(mlp) => ops::mlp::outputs(mlp, weights, features),
+            Net::Attention(net) => ops::columns::Engine::new(net, weights).outputs(&features),
+        }
     }
 
-    /// Forward, then `loss` on the outputs, which returns its value and its gradient by the outputs; the gradient by the
-    /// weights goes to `gradient`.
+    /// The sum of a loss over rows; its gradient by the weights goes to `gradient`. `loss(row, outputs, slope)` is the loss of a row,
+    /// and puts its gradient by the outputs to `slope`, which holds zeros.
     pub fn backward(
         &self,
         weights: &[f32],
         features: Vec<f32>,
         masks: Masks,
-        loss: impl FnOnce(&[f32]) -> (f64, Vec<f32>),
+        loss: impl Fn(usize, &[f32], &mut [f32]) -> f64 + Sync,
         gradient: &mut [f32],
     ) -> f64 {
         if !self.fused() {
             return self.backward_by_burn(weights, features, masks, loss, gradient);
         }
-        let (y, tapes) = ops::mlp::forward(&self.mlp, weights, &features, &masks, true);
-        let (value, slope) = loss(&y);
-        ops::mlp::backward(&self.mlp, weights, &features, &masks, tapes, &slope, gradient);
-        value
+        match &self.net {
+            Net::Mlp(mlp) => {
+                let (y, tapes) = ops::mlp::forward(mlp, weights, &features, &masks, true);
+                let (value, slope) = slopes(&y, mlp.outputs(), loss);
+                ops::mlp::backward(mlp, weights, &features, &masks, tapes, &slope, gradient);
+                value
+            }
+            Net::Attention(net) => {
+                ops::columns::Engine::new(net, weights).gradient(&features, &masks, loss, gradient)
+            }
+        }
     }
 
     /// The same by Burn's autodiff, on any device.
@@ -87,23 +120,17 @@ impl Trunk {
         weights: &[f32],
         features: Vec<f32>,
         masks: Masks,
-        loss: impl FnOnce(&[f32]) -> (f64, Vec<f32>),
+        loss: impl Fn(usize, &[f32], &mut [f32]) -> f64 + Sync,
         gradient: &mut [f32],
     ) -> f64 {
-        let rows = features.len() / self.mlp.inputs();
         let device = self.device.clone().autodiff();
-        let parts = self.mlp.parts().bind(weights, &device);
-        let x = Tensor::from_data(TensorData::new(features, [rows, self.mlp.inputs()]), &device);
-        let masks: Vec<Tensor<2>> = masks
-            .into_iter()
-            .map(|mask| Tensor::from_data(TensorData::new(mask, [rows, self.mlp.width()]), &device))
-            .collect();
-        let y = self.mlp.forward(&parts, x, &masks);
-        let (value, slope) = loss(&to_vec(y.clone()));
+        let parts = self.parts().bind(weights, &device);
+        let y = self.by_burn(&parts, features, masks, &device);
+        let (value, slope) = slopes(&to_vec(y.clone()), self.ends().1, loss);
         // ⟨y, slope⟩ with a fixed slope has the gradient of the loss, whatever the loss.
         let slope = Tensor::from_data(TensorData::new(slope, y.dims()), &device);
         let mut grads = (y * slope).sum().backward();
-        for (part, tensor) in self.mlp.parts().iter().zip(&parts) {
+        for (part, tensor) in self.parts().iter().zip(&parts) {
             match tensor.grad_remove(&mut grads) {
                 Some(grad) => gradient[part.range.clone()].copy_from_slice(&to_vec(grad)),
                 None => gradient[part.range.clone()].fill(0.0),
@@ -111,6 +138,34 @@ impl Trunk {
         }
         value
     }
+
+    /// The plain composition.
+    fn by_burn(&self, parts: &[Tensor<2>], features: Vec<f32>, masks: Masks, device: &Device) -> Tensor<2> {
+        let rows = features.len() / self.ends().0;
+        let tensor = |values: Vec<f32>| {
+            let columns = values.len() / rows;
+            Tensor::from_data(TensorData::new(values, [rows, columns]), device)
+        };
+        let x = tensor(features);
+        let masks: Vec<Tensor<2>> = masks.into_iter().map(tensor).collect();
+        match &self.net {
+            Net::Mlp(mlp) => mlp.forward(parts, x, &masks),
+            Net::Attention(net) => net.forward(parts, x, &masks),
+        }
+    }
+}
+
+/// The sum of a loss over rows and its gradient by the outputs.
+fn slopes(
+    y: &[f32],
+    outputs: usize,
+    loss: impl Fn(usize, &[f32], &mut [f32]) -> f64 + Sync,
+) -> (f64, Vec<f32>) {
+    let mut slopes = vec![0.0; y.len()];
+    let rows = slopes.par_chunks_mut(outputs).zip(y.par_chunks(outputs)).with_min_len(16).enumerate();
+    // Collected before they are added: the order must not depend on threads.
+    let losses: Vec<f64> = rows.map(|(row, (slope, y))| loss(row, y, slope)).collect();
+    (losses.iter().sum(), slopes)
 }
 
 pub(crate) fn to_vec(tensor: Tensor<2>) -> Vec<f32> {
@@ -123,60 +178,112 @@ pub(crate) fn to_vec(tensor: Tensor<2>) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pmm::{Purpose, Streams};
+    use pmm::Purpose;
 
     fn numbers(n: usize, key: u64) -> Vec<f32> {
         let mut stream = Streams::new(5).stream(Purpose::DATA, key, 0);
         (0..n).map(|_| stream.normal() as f32).collect()
     }
 
-    /// The fused kernel and Burn's autodiff agree, with and without dropout, also in a last chunk that is not full.
+    /// Three columns, of unlike sizes; half of the features of a row are 0, as those of unknown cells are.
+    fn case(kind: TrunkKind) -> (Trunk, Vec<f32>, Vec<f32>) {
+        let config = TrunkConfig { kind, width: 24, blocks: 2, dropout: 0.5 };
+        let trunk = Trunk::new(&[(4, 3), (2, 1), (3, 5)], &config, Device::flex());
+        let mut rng = Streams::new(3).stream(Purpose::DATA, 0, 0);
+        // Away from the zeros that biases start with, so that all of it counts.
+        let initial = trunk.initial(&Streams::new(1));
+        let weights = initial.into_iter().map(|w| w + 0.05 * rng.normal() as f32).collect();
+        let x = numbers(150 * 9, 0).into_iter().map(|x| x.max(0.0)).collect();
+        (trunk, weights, x)
+    }
+
+    /// The fused kernels and Burn's autodiff agree to 1e-5 of the largest gradient, with and without dropout, also in a last
+    /// chunk or wave that is not full, and where nothing is asked of a column.
     #[test]
     fn fused_agrees_with_burn() {
-        let config = TrunkConfig { width: 24, blocks: 2, dropout: 0.5 };
-        let trunk = Trunk::new(7, 5, &config, Device::flex());
-        let rows = 150;
-        let weights = trunk.parts().initial(&Streams::new(1));
-        let (x, slope) = (numbers(rows * 7, 0), numbers(rows * 5, 1));
-        let mask: Vec<f32> =
-            numbers(rows * 24, 2).into_iter().map(|u| if u > 0.0 { 2.0 } else { 0.0 }).collect();
-        for masks in [vec![], vec![mask.clone(), mask]] {
-            let (mut fused, mut plain) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
-            let mut outputs = Vec::new();
-            let loss = |y: &[f32]| (f64::from(y[3]), slope.clone());
-            let a = trunk.backward(&weights, x.clone(), masks.clone(), loss, &mut fused);
-            let record = |y: &[f32]| {
-                outputs = y.to_vec();
-                (f64::from(y[3]), slope.clone())
+        for kind in [TrunkKind::Mlp, TrunkKind::Attention] {
+            let (trunk, weights, x) = case(kind);
+            let ((hidden, _), slopes) = (trunk.hidden(), numbers(150 * 9, 1));
+            let mask: Vec<f32> =
+                numbers(150 * hidden, 2).into_iter().map(|u| if u > 0.0 { 2.0 } else { 0.0 }).collect();
+            let loss = |row: usize, y: &[f32], slope: &mut [f32]| {
+                let asked = if row.is_multiple_of(2) { 0..9 } else { 3..4 };
+                slope[asked.clone()].copy_from_slice(&slopes[row * 9..][asked]);
+                y.iter().zip(slope).map(|(y, slope)| f64::from(y * *slope)).sum()
             };
-            let b = trunk.backward_by_burn(&weights, x.clone(), masks.clone(), record, &mut plain);
-            assert!((a - b).abs() < 1e-5);
-            if masks.is_empty() {
-                let y = trunk.forward(&weights, x.clone());
-                assert!(y.iter().zip(&outputs).all(|(a, b)| (a - b).abs() < 1e-5));
+            for masks in [vec![], vec![mask.clone(), mask]] {
+                let (mut fused, mut plain) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
+                let a = trunk.backward(&weights, x.clone(), masks.clone(), loss, &mut fused);
+                let b = trunk.backward_by_burn(&weights, x.clone(), masks, loss, &mut plain);
+                assert!((a - b).abs() < 1e-5 * b.abs().max(100.0), "{kind:?}: {a} {b}");
+                let scale = plain.iter().fold(0f32, |most, g| most.max(g.abs()));
+                assert!(scale > 1.0);
+                for part in trunk.parts().iter() {
+                    let here = |g: &[f32]| g[part.range.clone()].to_vec();
+                    for (f, p) in here(&fused).iter().zip(here(&plain)) {
+                        assert!((f - p).abs() < 1e-5 * scale, "{kind:?}, {}: {f} {p}", part.name);
+                    }
+                }
             }
-            let scale = plain.iter().fold(0f32, |most, g| most.max(g.abs()));
-            assert!(scale > 1.0);
-            for (f, p) in fused.iter().zip(&plain) {
-                assert!((f - p).abs() < 1e-5 * scale, "{f} {p}");
-            }
+        }
+    }
+
+    #[test]
+    fn fused_outputs_are_those_of_burn() {
+        for kind in [TrunkKind::Mlp, TrunkKind::Attention] {
+            let (trunk, weights, x) = case(kind);
+            let parts = trunk.parts().bind(&weights, &trunk.device);
+            let plain = to_vec(trunk.by_burn(&parts, x.clone(), vec![], &trunk.device));
+            let fused = trunk.forward(&weights, x.clone());
+            assert_eq!(fused.len(), 150 * 9);
+            assert!(fused.iter().zip(&plain).all(|(f, p)| (f - p).abs() < 1e-5), "{kind:?}");
+            // A row is what it is, whatever rows are beside it.
+            assert_eq!(trunk.forward(&weights, x[70 * 9..80 * 9].to_vec()), fused[70 * 9..80 * 9]);
+        }
+    }
+
+    /// The derivative along a direction is that of the values: fused or not, the gradient is one of the network's.
+    #[test]
+    fn gradients_are_those_of_the_values() {
+        for kind in [TrunkKind::Mlp, TrunkKind::Attention] {
+            let (trunk, weights, x) = case(kind);
+            let loss = |_: usize, y: &[f32], slope: &mut [f32]| {
+                slope.copy_from_slice(y);
+                y.iter().map(|y| f64::from(y * y) / 2.0).sum()
+            };
+            let mut gradient = vec![0.0; weights.len()];
+            trunk.backward(&weights, x.clone(), vec![], loss, &mut gradient);
+            let along = numbers(weights.len(), 4);
+            let value = |by: f32| -> f64 {
+                let moved: Vec<f32> = weights.iter().zip(&along).map(|(w, d)| w + by * d).collect();
+                let y = trunk.forward(&moved, x.clone());
+                y.iter().map(|y| f64::from(*y).powi(2) / 2.0).sum()
+            };
+            let found = (value(1e-3) - value(-1e-3)) / 2e-3;
+            let told: f64 = gradient.iter().zip(&along).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
+            assert!((found - told).abs() < 2e-3 * told.abs(), "{kind:?}: {found} {told}");
         }
     }
 
     /// One thread or three: the same bits.
     #[test]
     fn threads_change_nothing() {
-        let trunk = Trunk::new(30, 11, &TrunkConfig { width: 64, blocks: 3, dropout: 0.0 }, Device::flex());
-        let weights = trunk.parts().initial(&Streams::new(2));
-        let (x, slope) = (numbers(256 * 30, 0), numbers(256 * 11, 1));
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let mut gradient = vec![0.0; weights.len()];
-                trunk.backward(&weights, x.clone(), vec![], |_| (0.0, slope.clone()), &mut gradient);
-                gradient
-            })
-        };
-        assert_eq!(run(1), run(3));
+        for kind in [TrunkKind::Mlp, TrunkKind::Attention] {
+            let (trunk, weights, x) = case(kind);
+            let slopes = numbers(150 * 9, 1);
+            let run = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let loss = |row: usize, y: &[f32], slope: &mut [f32]| {
+                    slope.copy_from_slice(&slopes[row * 9..][..9]);
+                    f64::from(y[3])
+                };
+                pool.install(|| {
+                    let mut gradient = vec![0.0; weights.len()];
+                    let value = trunk.backward(&weights, x.clone(), vec![], loss, &mut gradient);
+                    (value.to_bits(), gradient)
+                })
+            };
+            assert_eq!(run(1), run(3));
+        }
     }
 }

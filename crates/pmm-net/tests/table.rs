@@ -6,8 +6,8 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use pmm::{Head, Streams};
 use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
-use pmm_net::TrunkConfig;
 use pmm_net::table::{Cell, ClockKind, Plan, TableDenoiser, TableNet};
+use pmm_net::{TrunkConfig, TrunkKind};
 
 /// A category, a column of few values that follows it, and a continuum with exact zeros and gaps.
 fn table() -> (Arc<Schema>, Table) {
@@ -30,7 +30,11 @@ fn table() -> (Arc<Schema>, Table) {
 }
 
 fn net(schema: &Arc<Schema>, clock: ClockKind, head: Head) -> TableNet {
-    let config = TrunkConfig { width: 32, blocks: 1, dropout: 0.0 };
+    net_of(TrunkKind::Mlp, schema, clock, head)
+}
+
+fn net_of(kind: TrunkKind, schema: &Arc<Schema>, clock: ClockKind, head: Head) -> TableNet {
+    let config = TrunkConfig { kind, width: 32, blocks: 1, dropout: 0.0 };
     TableNet::new(schema.clone(), clock, head, &config, Device::flex()).unwrap()
 }
 
@@ -62,12 +66,13 @@ fn cells_there_and_back() {
 #[test]
 fn learns_and_draws_what_belongs_together() {
     let (schema, table) = table();
-    for (clock, head) in [
-        (ClockKind::Reveal, Head::Marginal),
-        (ClockKind::Gradual, Head::Marginal),
-        (ClockKind::Gradual, Head::Mean),
+    for (kind, clock, head) in [
+        (TrunkKind::Mlp, ClockKind::Reveal, Head::Marginal),
+        (TrunkKind::Mlp, ClockKind::Gradual, Head::Marginal),
+        (TrunkKind::Mlp, ClockKind::Gradual, Head::Mean),
+        (TrunkKind::Attention, ClockKind::Reveal, Head::Marginal),
     ] {
-        let net = Arc::new(net(&schema, clock, head));
+        let net = Arc::new(net_of(kind, &schema, clock, head));
         let streams = Streams::new(3);
         let mut weights = net.initial(&streams);
         let (mut m, mut v) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);
@@ -95,14 +100,14 @@ fn learns_and_draws_what_belongs_together() {
         let is_a = |row: &[(u32, f64)]| kinds.decode(row[0].0, f64::NAN, 0.0) == "a";
         let rows: Vec<&[(u32, f64)]> = drawn.chunks(3).collect();
         let agree = rows.iter().filter(|row| is_a(row) == (size(row) < 4.5)).count();
-        assert!(agree > 940, "{clock:?} {head:?}: {agree} of 1000 sizes go with their kind");
+        assert!(agree > 940, "{kind:?} {clock:?} {head:?}: {agree} of 1000 sizes go with their kind");
         let share = rows.iter().filter(|row| is_a(row)).count();
-        assert!((220..380).contains(&share), "{clock:?} {head:?}: {share}");
+        assert!((220..380).contains(&share), "{kind:?} {clock:?} {head:?}: {share}");
         let zeros = rows.iter().filter(|row| row[2].0 == 1).count();
         let gaps = rows.iter().filter(|row| row[2].0 == pmm_data::EMPTY).count();
         assert!(
             (310..490).contains(&zeros) && (50..160).contains(&gaps),
-            "{clock:?} {head:?}: {zeros} {gaps}"
+            "{kind:?} {clock:?} {head:?}: {zeros} {gaps}"
         );
         // What is given stays; a chunk of its own draws the same rows.
         let given = [Cell { token: Some(rows[0][0].0), value: None }, Cell::default(), Cell::default()];

@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use pmm::{Purpose, Streams};
 use pmm_net::image::{ImageNet, ImagePair, ImageShape, Known, NoisyImage, Parametrisation, PixelFacts};
 use pmm_net::text::{MaskedText, Schedule, TextNet};
-use pmm_net::{Parts, Positions, TransformerConfig, Trunk, TrunkConfig, UnetConfig, UnetKind};
+use pmm_net::{Parts, Positions, TransformerConfig, Trunk, TrunkConfig, TrunkKind, UnetConfig, UnetKind};
 
 /// Losses and gradients of all three networks, side by side; in one test, since a card is opened once.
 #[test]
@@ -17,7 +17,9 @@ fn card_agrees_with_the_processor() {
     }
     let card = pmm_net::device();
     assert!(card != Device::flex());
-    agree("a table", trunk(Device::flex()), trunk(card.clone()));
+    for kind in [TrunkKind::Mlp, TrunkKind::Attention] {
+        agree("a table", trunk(kind, Device::flex()), trunk(kind, card.clone()));
+    }
     agree("a text", text(Device::flex()), text(card.clone()));
     for pair in [ImagePair::Normal, ImagePair::Poisson] {
         agree("images", image(pair, Device::flex()), image(pair, card.clone()));
@@ -40,13 +42,17 @@ fn weights(parts: &Parts) -> Vec<f32> {
     parts.initial(&Streams::new(1)).into_iter().map(|w| w + 0.05 * rng.normal() as f32).collect()
 }
 
-fn trunk(device: Device) -> Found {
-    let trunk = Trunk::new(7, 5, &TrunkConfig { width: 24, blocks: 2, dropout: 0.0 }, device);
+fn trunk(kind: TrunkKind, device: Device) -> Found {
+    let config = TrunkConfig { kind, width: 24, blocks: 2, dropout: 0.0 };
+    let trunk = Trunk::new(&[(3, 1), (4, 4)], &config, device);
     let weights = weights(trunk.parts());
     let mut rng = Streams::new(5).stream(Purpose::DATA, 1, 0);
     let x = (0..150 * 7).map(|_| rng.normal() as f32).collect();
     let mut gradient = vec![0.0; weights.len()];
-    let half_squares = |y: &[f32]| (y.iter().map(|y| f64::from(y * y) / 2.0).sum(), y.to_vec());
+    let half_squares = |_: usize, y: &[f32], slope: &mut [f32]| {
+        slope.copy_from_slice(y);
+        y.iter().map(|y| f64::from(y * y) / 2.0).sum()
+    };
     let loss = trunk.backward(&weights, x, vec![], half_squares, &mut gradient);
     (loss, gradient)
 }

@@ -1,8 +1,8 @@
 //! The resolved settings of a model: `config.toml`.
 
 use pmm::Head;
-use pmm_net::TrunkConfig;
 use pmm_net::table::ClockKind;
+use pmm_net::{TrunkConfig, TrunkKind};
 use serde::{Deserialize, Serialize};
 
 use crate::config::TrainConfig;
@@ -67,11 +67,11 @@ mod head_name {
 const BUDGET: f64 = 2.1e12;
 
 impl FitConfig {
-    /// The recommended settings for a table of so many rows, and a network with so many inputs and outputs.
+    /// The recommended settings for a table of so many rows, and columns of so many features and outputs each.
     ///
     /// Small tables are learned by heart soon: more dropout and decay, and fewer steps.
-    pub fn for_table(rows: u64, inputs: usize, outputs: usize) -> Self {
-        let mut config = Self::default();
+    pub fn for_table(rows: u64, kind: TrunkKind, columns: &[(usize, usize)]) -> Self {
+        let mut config = Self { net: TrunkConfig::of(kind), ..Self::default() };
         (config.net.dropout, config.train.weight_decay) = match rows {
             0..3_000 => (0.3, 0.1),
             3_000..6_000 => (0.2, 0.05),
@@ -81,11 +81,13 @@ impl FitConfig {
         if rows < 3_000 {
             (config.batch, config.train.learning_rate) = (128, 1e-3);
         }
+        if kind == TrunkKind::Attention {
+            // Its steps are dear: many of few rows learn more in the same time. It has less to learn by heart with.
+            (config.batch, config.train.learning_rate, config.net.dropout) = (32, 3e-3, 0.1);
+        }
         config.batch = (rows as usize).clamp(1, config.batch);
-        let width = config.net.width;
-        let weights = width * (inputs + outputs) + config.net.blocks * 2 * width * width;
         // Forward, and backward twice that.
-        let step = 3.0 * (weights * config.batch) as f64;
+        let step = 3.0 * config.net.multiplications(columns) * config.batch as f64;
         // A row is worth looking at some two hundred times, not more.
         let looks = 250.0 * rows as f64 / config.batch as f64;
         let steps = (BUDGET / step).min(looks).clamp(300.0, 10_000.0);
@@ -100,17 +102,71 @@ impl FitConfig {
 
     /// What is wrong with it, if anything.
     pub fn problem(&self) -> Option<String> {
-        if self.batch == 0 || self.net.width == 0 {
-            return Some("batch and net.width must be at least 1".into());
+        if self.batch == 0 {
+            return Some("batch must be at least 1".into());
         }
-        if !(0.0..=0.9).contains(&self.net.dropout) || !(0.0..=0.5).contains(&self.valid) {
-            return Some("net.dropout must be between 0 and 0.9, valid between 0 and 0.5".into());
+        if !(0.0..=0.5).contains(&self.valid) {
+            return Some("valid must be between 0 and 0.5".into());
         }
         if self.clock == ClockKind::Reveal && self.head == Head::Mean {
             return Some(
                 "head=mean needs clock=gradual: a reveal draws from the whole law of a column".into(),
             );
         }
-        self.train.problem()
+        self.net.problem().or_else(|| self.train.problem())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::to_toml;
+
+    /// The settings of a model from before there was a choice of networks, as its folder has them.
+    const OLD: &str = r#"seed = 0
+clock = "reveal"
+head = "marginal"
+valid = 0.1
+batch = 128
+
+[net]
+width = 256
+blocks = 3
+dropout = 0.3
+
+[train]
+steps = 600
+learning_rate = 0.001
+warmup = 30
+decay = true
+beta_2 = 0.999
+weight_decay = 0.1
+clip = 1.0
+ema = 0.9866666666666667
+validate_every = 20
+patience = 6
+checkpoint_seconds = 10.0
+"#;
+
+    /// A model is known by a digest of its settings: old ones are read, and written as they were.
+    #[test]
+    fn old_settings_stay_as_they_are() {
+        let config: FitConfig = toml::from_str(OLD).unwrap();
+        assert_eq!(config.net, TrunkConfig { dropout: 0.3, ..TrunkConfig::default() });
+        assert_eq!(to_toml(&config), OLD);
+    }
+
+    #[test]
+    fn networks_are_named() {
+        let read = |net: &str| toml::from_str::<FitConfig>(&format!("[net]\n{net}"));
+        assert_eq!(read("kind = \"mlp\"").unwrap(), FitConfig::default());
+        let attention = FitConfig { net: TrunkConfig::of(TrunkKind::Attention), ..FitConfig::default() };
+        let text = to_toml(&attention);
+        assert!(text.contains("[net]\nkind = \"attention\"\nwidth = 32\n"), "{text}");
+        assert_eq!(toml::from_str::<FitConfig>(&text).unwrap(), attention);
+        let error = read("kind = \"forest\"").unwrap_err().to_string();
+        assert!(error.contains("forest") && error.contains("attention"), "{error}");
+        let odd = FitConfig { net: TrunkConfig { width: 30, ..attention.net }, ..FitConfig::default() };
+        assert!(odd.problem().is_some_and(|why| why.contains("net.width (30) must be a multiple of 4")));
     }
 }

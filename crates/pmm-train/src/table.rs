@@ -16,16 +16,15 @@ pub struct BatchConfig {
     pub rows: usize,
     /// Share of hidden units dropped.
     pub dropout: f64,
-    /// Width and number of the blocks that dropout thins.
-    pub hidden: (usize, usize),
     /// A column (among the modelled ones) that is asked for alone in a share of the rows.
     pub target: Option<usize>,
 }
 
 /// Share of rows in which a named target alone is unknown.
 const TARGET_SHARE: f64 = 0.2;
-/// Rows that are drawn for validation, at least: small tables are seen in several ways.
+/// Rows that are drawn for validation, at least: small tables are seen in several ways. Of wide tables fewer do, which are as many cells.
 const LEAST_VALIDATION: usize = 2048;
+const LEAST_CELLS: usize = 65_536;
 const VALIDATION_CHUNK: usize = 512;
 
 const EPOCH: u16 = 10;
@@ -54,23 +53,25 @@ pub struct TrainBatch {
 }
 
 impl TableTask {
-    /// Learns the rows `train` of a table, and validates on the rows `valid`.
+    /// Learns the rows `train` of a table, and validates on the rows `valid`, of the same table or of another with its columns.
     pub fn new(
         net: Arc<TableNet>,
         table: Arc<Table>,
         train: Vec<u32>,
-        valid: &[u32],
+        (held_out, valid): (&Table, &[u32]),
         config: BatchConfig,
         streams: Streams,
     ) -> Result<Self, SpaceError> {
         let mut task =
             Self { net, table, train, validation: Vec::new(), config, streams, epoch: Mutex::new(None) };
-        let repeats = LEAST_VALIDATION.div_ceil(valid.len().max(1)).min(64);
+        let columns = task.net.coordinates().columns.len();
+        let least = LEAST_VALIDATION.min(LEAST_CELLS.div_ceil(columns));
+        let repeats = least.div_ceil(valid.len().max(1)).min(64);
         let rows: Vec<u32> = std::iter::repeat_n(valid, repeats).flatten().copied().collect();
         for (chunk, rows) in rows.chunks(VALIDATION_CHUNK).enumerate() {
             let first = (chunk * VALIDATION_CHUNK) as u64;
             let batch = task.net.batch(
-                &task.table,
+                held_out,
                 rows,
                 |row| {
                     task.known(&mut task.streams.stream(Purpose::custom(VALIDATION), 0, first + row as u64))
@@ -132,7 +133,7 @@ impl TableTask {
     }
 
     fn masks(&self, step: u64) -> Masks {
-        let (width, blocks) = self.config.hidden;
+        let (width, blocks) = self.net.hidden();
         let keep = 1.0 - self.config.dropout;
         if self.config.dropout <= 0.0 {
             return Masks::new();

@@ -18,7 +18,7 @@ use crate::begin::{Begin, check_data};
 use crate::cli::FitArgs;
 use crate::fit::{check_folder, conclude, default_folder, interrupted, trial};
 use crate::output::{self, Advice};
-use crate::{files, settings};
+use crate::{files, settings, valid};
 
 const IMAGES: &str = "state/images.bin";
 
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     if args.target.is_some() || args.schema.is_some() {
         bail!(Advice::new("images have no columns".into(), "leave out --target and --schema"));
     }
+    valid::refuse_file(args, "a tenth of the images")?;
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.data));
     check_folder(&folder, args)?;
     let stored = if args.resume { Some(load_image_settings(&folder)?.0) } else { None };

@@ -2,6 +2,7 @@
 
 mod activation;
 mod attention;
+pub(crate) mod columns;
 pub(crate) mod conv;
 pub(crate) mod decoder;
 mod flex;

@@ -24,11 +24,14 @@ const STAND_IN: u16 = 3;
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
 
 impl TableNet {
-    /// The cell of a row and modelled column of a table.
+    /// The cell of a row and modelled column of a table; unknown in a column that the table does not have.
     pub fn cell(&self, table: &Table, row: usize, column: usize) -> Cell {
         let place = &self.coordinates.columns[column];
         let cells = &table.columns[place.column];
-        place.cell(&self.schema.columns[place.column], cells.code[row], cells.value[row])
+        let (Some(&code), Some(&value)) = (cells.code.get(row), cells.value.get(row)) else {
+            return Cell::default();
+        };
+        place.cell(&self.schema.columns[place.column], code, value)
     }
 
     /// A batch of rows: `known(r)` says which columns of the r-th are seen; the other columns weigh alike in a row, and rows in

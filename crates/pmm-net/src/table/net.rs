@@ -11,7 +11,8 @@ use super::coordinates::{ClockKind, Coordinates, Scale};
 use super::features::{Encoder, View};
 use super::head::{ColumnHead, Law, Target, ValueHead};
 use crate::parts::Parts;
-use crate::trunk::{Masks, Trunk, TrunkConfig};
+use crate::trunk::{Masks, Trunk};
+use crate::trunk_config::TrunkConfig;
 
 /// The network of a table; its weights come with every call.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct TableNet {
     pub(super) head: Head,
     encoders: Vec<Encoder>,
     heads: Vec<ColumnHead>,
+    /// Features and outputs of every column.
+    columns: Vec<(usize, usize)>,
     inputs: usize,
     outputs: usize,
     trunk: Trunk,
@@ -47,16 +50,17 @@ impl TableNet {
             |place: &super::ColumnPlace| Encoder::new(place, &schema.columns[place.column], clock, pieces);
         let encoders: Vec<Encoder> = coordinates.columns.iter().map(encoder).collect();
         let mut outputs = 0;
-        let mut heads = Vec::new();
-        for place in &coordinates.columns {
+        let (mut heads, mut columns) = (Vec::new(), Vec::new());
+        for (place, encoder) in coordinates.columns.iter().zip(&encoders) {
             let gamma = schema.columns[place.column].pair == PairKind::Gamma;
             let head = ColumnHead::new(place, head, outputs).with_pair(gamma);
+            columns.push((encoder.len(), head.end(outputs) - outputs));
             outputs = head.end(outputs);
             heads.push(head);
         }
         let inputs = encoders.iter().map(Encoder::len).sum();
-        let trunk = Trunk::new(inputs, outputs, config, device);
-        Ok(Self { schema, coordinates, clock, head, encoders, heads, inputs, outputs, trunk })
+        let trunk = Trunk::new(&columns, config, device);
+        Ok(Self { schema, coordinates, clock, head, encoders, heads, columns, inputs, outputs, trunk })
     }
 
     /// Its coordinates.
@@ -79,9 +83,13 @@ impl TableNet {
     pub fn parts(&self) -> &Parts {
         self.trunk.parts()
     }
-    /// Features per row.
-    pub fn inputs(&self) -> usize {
-        self.inputs
+    /// Features and outputs of every column.
+    pub fn columns(&self) -> &[(usize, usize)] {
+        &self.columns
+    }
+    /// Hidden units of a block in a row, and blocks: what dropout thins.
+    pub fn hidden(&self) -> (usize, usize) {
+        self.trunk.hidden()
     }
     /// Outputs per row.
     pub fn outputs(&self) -> usize {
@@ -90,7 +98,7 @@ impl TableNet {
 
     /// Initial weights: outputs near the columns' own laws.
     pub fn initial(&self, streams: &Streams) -> Vec<f32> {
-        let mut weights = self.parts().initial(streams);
+        let mut weights = self.trunk.initial(streams);
         let last = self.parts().iter().len();
         let output = &self.parts().get(last - 2).range;
         weights[output.clone()].iter_mut().for_each(|w| *w *= 0.1);
@@ -123,7 +131,11 @@ impl TableNet {
         targets: &[Target],
         gradient: &mut [f32],
     ) -> f64 {
-        self.trunk.backward(weights, features, masks, |outputs| self.loss(outputs, targets), gradient)
+        let columns = self.heads.len();
+        let loss = |row: usize, outputs: &[f32], slope: &mut [f32]| {
+            self.row_loss(outputs, &targets[row * columns..][..columns], slope)
+        };
+        self.trunk.backward(weights, features, masks, loss, gradient)
     }
 
     /// The loss of every row.
@@ -136,17 +148,6 @@ impl TableNet {
             |slope, (outputs, targets)| self.row_loss(outputs, targets, slope),
         )
         .collect()
-    }
-
-    /// The loss of a batch and its gradient by the outputs.
-    fn loss(&self, outputs: &[f32], targets: &[Target]) -> (f64, Vec<f32>) {
-        let mut slopes = vec![0.0; outputs.len()];
-        let rows = slopes.par_chunks_mut(self.outputs).zip(outputs.par_chunks(self.outputs));
-        let rows = rows.zip(targets.par_chunks(self.heads.len())).with_min_len(16);
-        // Collected before they are added: the order must not depend on threads.
-        let losses: Vec<f64> =
-            rows.map(|((slope, outputs), targets)| self.row_loss(outputs, targets, slope)).collect();
-        (losses.iter().sum(), slopes)
     }
 
     fn row_loss(&self, outputs: &[f32], targets: &[Target], slope: &mut [f32]) -> f64 {
