@@ -80,7 +80,7 @@ def main():
     args = ask.parse_args()
     lines = ["# Where the time of a training step goes", "",
              f"{datetime.date.today().isoformat()}, milliseconds of a step, {args.threads} threads. Made by `bench/speed/where`. pmm: CPU time over the threads, divided by their number, sampled by",
-             "perf. PyTorch eager: the thread that calls, by its profiler, which itself costs some time.", ""]
+             "perf; the products within attention count as matrix products. PyTorch eager: the thread that calls, by its profiler, which itself costs some time.", ""]
     for case in args.cases:
         sides = [grouped(of_pmm(case, args.seconds, args.threads), 0), grouped(of_pytorch(case, args.seconds, args.threads), 1)]
         shares = (1000 / args.threads, 1000)

@@ -101,7 +101,7 @@ def line(table, method, of):
     size = f"{of[0]['rows']:,} × {of[0]['columns']}"
     best = md.spread([r["best_step"] / r["planned"] for r in of], 2)
     planned = md.show(md.average(of, "planned"), 0)
-    figures = [md.spread(md.column(of, "nats"), 1), planned, best, md.show(md.average(of, "cpu"), 0)]
+    figures = [md.spread(md.column(of, "nats"), 2), planned, best, md.show(md.average(of, "cpu"), 0)]
     return [table, size, kind, f"{of[0]['weights']:,}", f"{seconds} s", len(of), *figures]
 
 
