@@ -51,6 +51,11 @@ pub fn device() -> Device {
     CHOSEN.get().cloned().unwrap_or_else(Device::flex)
 }
 
+/// Whether networks on a device are computed by the kernels of `ops/`, rather than by their compositions on Burn.
+pub(crate) fn is_fused(device: &Device) -> bool {
+    !cfg!(feature = "plain") && *device == Device::flex()
+}
+
 #[cfg(feature = "wgpu")]
 pub(crate) fn wgpu() -> Result<Device, DeviceError> {
     let found = Device::wgpu_options().init();

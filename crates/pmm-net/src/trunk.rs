@@ -5,6 +5,7 @@ use pmm::Streams;
 use rayon::prelude::*;
 
 use crate::column_attention::ColumnAttention;
+use crate::device::is_fused;
 use crate::mlp::Mlp;
 use crate::ops;
 use crate::parts::Parts;
@@ -73,7 +74,7 @@ impl Trunk {
 
     /// Whether the fused kernels of the processor do the work.
     fn fused(&self) -> bool {
-        self.device == Device::flex()
+        is_fused(&self.device)
     }
 
     /// Outputs `[rows, outputs]` of features `[rows, inputs]`.

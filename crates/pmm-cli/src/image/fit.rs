@@ -52,6 +52,10 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
         (Some(_), _) | (_, Some(_)) => base,
         _ => ImageConfig::for_images(source.count(), source.shape()),
     };
+    let sized = match (args.steps, &stored) {
+        (Some(steps), None) => sized.with_steps(steps),
+        _ => sized,
+    };
     let config: ImageConfig = settings::merge(&sized, &given)?;
     let config = config.fitted(source.shape(), source.classes().len());
     settings::check(config.problem())?;

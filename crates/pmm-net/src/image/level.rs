@@ -3,7 +3,7 @@
 use pmm::Clock;
 use serde::{Deserialize, Serialize};
 
-use super::pixels::{ImagePair, PixelFacts, WHITE};
+use super::pixels::{GAMMA, ImagePair, PixelFacts, WHITE};
 
 /// How the network's answer F makes an estimate, for the Normal pair. With u = S/a, σ = 1/√a, and m and σ_d the mean and
 /// standard deviation of the data's pixels:
@@ -16,6 +16,10 @@ use super::pixels::{ImagePair, PixelFacts, WHITE};
 ///
 /// In `edm` (Karras et al. 2022) μ = m + c_skip (u − m) is the posterior mean under the prior N(m, σ_d²), and c_out =
 /// σ_d/√(1 + σ_d² a) its standard deviation: F has unit size at every noise level.
+///
+/// The Poisson pair has one parametrisation, the same idea for counts. S has the mean a m and the variance a m + a² σ_d² (Normal: a + a²
+/// σ_d²), and the posterior mean under the prior Γ(k, r) of the data's mean and variance, k = m²/σ_d² and r = m/σ_d², is μ = (k + S)/(r +
+/// a). The logarithm of a pixel is then known to about 1/√(k + S), so x̂ = μ exp(F/√(k + S)); D has the weight r + a.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parametrisation {
@@ -30,8 +34,8 @@ pub enum Parametrisation {
 /// Added to the clock where its logarithm or inverse is needed: clock 0 is then a state like any other, which looks like a noise
 /// level of 100 whose noise has been taken away.
 const NEAR_ZERO: f64 = 1e-4;
-/// The centre and the standard deviation of log σ in training, as in EDM.
-const LOG_SIGMA: (f64, f64) = (-1.2, 1.2);
+/// The centre and the standard deviation of log(σ/σ_d) in training. EDM's centre of log σ is −1.2, for σ_d = 1/2.
+const LOG_SIGMA: (f64, f64) = (-1.2 + std::f64::consts::LN_2, 1.2);
 /// Estimates of intensities stay below so many times white.
 const BRIGHTEST: f64 = 2.0;
 
@@ -46,16 +50,32 @@ pub(super) struct Levels {
 impl Levels {
     /// The time of training at a place from 0 to 1 (uniform, or stratified).
     ///
-    /// `edm` and Poisson: log σ is logistic about −1.2 with standard deviation 1.2. EDM draws it from the normal law of these;
-    /// the logistic one has a quantile function and reaches the ends of the clock more often, which the bound needs.
+    /// `edm` and Poisson: log(σ/σ_d) is logistic, where σ² is the noise of S/a: 1/a, or m/a on average. EDM draws it from a normal law
+    /// of the same centre and spread; the logistic one has a quantile function and reaches the ends of the clock more often, which
+    /// the bound needs.
     pub(super) fn time(&self, clock: &dyn Clock, place: f64) -> f64 {
         if self.pair == ImagePair::Normal && self.parametrisation != Parametrisation::Edm {
             return place;
         }
         let scale = LOG_SIGMA.1 * 3f64.sqrt() / std::f64::consts::PI;
         let place = place.clamp(1e-9, 1.0 - 1e-9);
-        let log_sigma = LOG_SIGMA.0 + scale * (place / (1.0 - place)).ln();
-        clock.time((-2.0 * log_sigma).exp(), 0.0).min(1.0)
+        let log_sigma = LOG_SIGMA.0 + scale * (place / (1.0 - place)).ln() + self.facts.sd.ln();
+        clock.time(self.noise() * (-2.0 * log_sigma).exp(), 0.0).min(1.0)
+    }
+
+    /// The variance of an observation of one unit of the clock: 1, or the pixel itself, which is m on average.
+    fn noise(&self) -> f64 {
+        match self.pair {
+            ImagePair::Normal => 1.0,
+            // All black is as good as a single bright pixel in a thousand.
+            ImagePair::Poisson => self.facts.mean.max(1e-3 * WHITE),
+        }
+    }
+
+    /// Shape k and rate r of the Gamma law of the data's mean and variance.
+    fn gamma(&self) -> (f64, f64) {
+        let rate = self.noise() / (self.facts.sd * self.facts.sd);
+        (self.noise() * rate, rate)
     }
 
     /// At a finite clock reading.
@@ -65,10 +85,7 @@ impl Levels {
 
     /// What is shown of an observed pixel: the limit of an endless clock.
     pub(super) fn observed(&self, x: f64) -> f32 {
-        match self.pair {
-            ImagePair::Normal => ((x - self.facts.mean) / self.facts.sd) as f32,
-            ImagePair::Poisson => brightness(x),
-        }
+        ((x - self.facts.mean) / self.facts.sd) as f32
     }
 
     /// Moves an estimate without a class towards, and past, that with one: in the natural parameter, which is x itself for
@@ -93,34 +110,31 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// What the network is told of the noise: log(σ)/4.
+    /// What the network is told of the noise: −log(a)/8, which is log(σ)/4 for Normal.
     pub(super) fn noise(&self) -> f32 {
         (-0.125 * (self.a + NEAR_ZERO).ln()) as f32
     }
 
-    /// What it is shown of a pixel: (u − m)/√(σ² + σ_d²), of unit variance, and 0 at clock 0; for Poisson the root of the
-    /// posterior mean, whose noise does not grow with brightness.
+    /// What it is shown of a pixel: S less its mean, over its standard deviation; 0 at clock 0. For Normal that is EDM's (u − m)/√(σ² +
+    /// σ_d²).
     pub(super) fn input(&self, s: f64) -> f32 {
         let PixelFacts { mean, sd } = self.levels.facts;
-        match self.levels.pair {
-            ImagePair::Normal => {
-                ((s - self.a * mean) / ((self.a + NEAR_ZERO) * (1.0 + sd * sd * self.a)).sqrt()) as f32
-            }
-            ImagePair::Poisson => brightness(ImagePair::gamma_mean(s, self.a)),
-        }
+        let variance = (self.a + NEAR_ZERO) * (self.levels.noise() + sd * sd * self.a);
+        ((s - self.a * mean) / variance.sqrt()) as f32
     }
 
     /// The estimate, and its derivative by the answer.
     ///
-    /// Poisson: x̂ = μ exp(F/√(1 + S)); the logarithm of a pixel is known to about 1/√(1 + S), so F has unit size. The estimate
-    /// is held below twice white; the derivative there leads back.
+    /// A Poisson pixel's is held below twice white; the derivative there leads back.
     pub(super) fn estimate(&self, s: f64, answer: f32) -> (f64, f64) {
         let (a, answer) = (self.a, f64::from(answer));
         let PixelFacts { mean, sd } = self.levels.facts;
         match (self.levels.pair, self.levels.parametrisation) {
             (ImagePair::Poisson, _) => {
-                let scale = 1.0 / (1.0 + s).sqrt();
-                let log = ImagePair::gamma_mean(s, a).ln() + scale * answer;
+                let (shape, rate) = self.levels.gamma();
+                // Nearly all black, the data say little of the bright pixels: no less is known than by the paper's prior.
+                let scale = 1.0 / (shape.max(GAMMA.0) + s).sqrt();
+                let log = ((shape + s) / (rate + a)).ln() + scale * answer;
                 let x_hat = log.exp().min(BRIGHTEST * WHITE);
                 (x_hat, scale * x_hat)
             }
@@ -141,7 +155,7 @@ impl Level {
     fn weight(&self) -> f64 {
         let sd = self.levels.facts.sd;
         match (self.levels.pair, self.levels.parametrisation) {
-            (ImagePair::Poisson, _) => 1.0 + self.a,
+            (ImagePair::Poisson, _) => self.levels.gamma().1 + self.a,
             (ImagePair::Normal, Parametrisation::X) => self.a + 1.0 / 250.0,
             (ImagePair::Normal, Parametrisation::Eps) => self.a,
             (ImagePair::Normal, Parametrisation::Edm) => 1.0 / (sd * sd) + self.a,
@@ -165,11 +179,6 @@ impl Level {
             }
         }
     }
-}
-
-/// The root of an intensity, from −1 (black) to 1 (white).
-fn brightness(x: f64) -> f32 {
-    (2.0 * (x / WHITE).sqrt() - 1.0) as f32
 }
 
 #[cfg(test)]
@@ -255,20 +264,41 @@ mod tests {
         assert!((clock.information(middle, 0.0) - 2.4f64.exp()).abs() < 1e-6);
     }
 
-    /// The input has about unit variance at every level, so that the network need not care.
+    /// The input has unit variance at every level, so that the network need not care; with the answer 0 the estimate is right on
+    /// average, and what it misses has nothing to do with S: no other one that is linear in S is better.
     #[test]
-    fn inputs_are_of_one_size() {
+    fn inputs_are_of_one_size_and_zero_is_the_best_linear_estimate() {
         let mut rng = Streams::new(1).stream(Purpose::DATA, 0, 0);
-        for a in [1e-2, 1.0, 100.0] {
-            let level = all()[2].at(a);
-            let square: f64 = (0..4000)
-                .map(|_| {
-                    let x = FACTS.mean + FACTS.sd * rng.normal();
-                    f64::from(level.input(a * x + a.sqrt() * rng.normal())).powi(2)
-                })
-                .sum();
-            // Five standard errors of a mean of 4000 squares.
-            assert!((square / 4000.0 - 1.0).abs() < 5.0 * (2f64 / 4000.0).sqrt(), "{a}: {square}");
+        // Two brightnesses, of the mean and spread in FACTS.
+        let bright = FACTS.mean + FACTS.sd * FACTS.sd / FACTS.mean;
+        for levels in [all()[2], all()[3]] {
+            for a in [0.1, 1.0, 100.0] {
+                let level = levels.at(a);
+                let (mut square, mut error, mut along) = (0.0, 0.0, 0.0);
+                for _ in 0..20_000 {
+                    let x = if rng.unit() < FACTS.mean / bright { bright } else { 0.0 };
+                    let s = match levels.pair {
+                        ImagePair::Normal => a * x + a.sqrt() * rng.normal(),
+                        // Arrivals until the time is up.
+                        ImagePair::Poisson => {
+                            let mut left = a * x - rng.exponential();
+                            let mut count = 0.0;
+                            while left > 0.0 {
+                                left -= rng.exponential();
+                                count += 1.0;
+                            }
+                            count
+                        }
+                    };
+                    let (input, missing) = (f64::from(level.input(s)), x - level.estimate(s, 0.0).0);
+                    square += input * input / 20_000.0;
+                    error += missing / 20_000.0;
+                    along += missing * input / 20_000.0;
+                }
+                // The square has a kurtosis of at most 40 here, what is missing a standard deviation of at most .5: five standard errors.
+                assert!((square - 1.0).abs() < 0.22, "{levels:?} {a}: {square}");
+                assert!(error.abs() < 0.018 && along.abs() < 0.05, "{levels:?} {a}: {error} {along}");
+            }
         }
     }
 }

@@ -118,7 +118,7 @@ impl ImageNet {
         gradient: &mut [f32],
     ) -> f64 {
         gradient.fill(0.0);
-        let chunk = self.chunk();
+        let chunk = self.chunk(images.len());
         let chunks: Vec<(usize, &[NoisyImage])> =
             images.chunks(chunk).enumerate().map(|(k, images)| (k * chunk, images)).collect();
         let mut loss = 0.0;
@@ -140,15 +140,21 @@ impl ImageNet {
 
     /// Images whose activations are in memory at the same time in training.
     pub fn images_in_memory(&self) -> usize {
-        WAVE * self.chunk()
+        WAVE * self.largest_chunk()
     }
 
-    fn chunk(&self) -> usize {
+    fn largest_chunk(&self) -> usize {
         let config = self.unet.config();
         if self.device != Device::flex() {
             return ON_CARD;
         }
         (WIDEST / (config.width * config.size * config.size)).clamp(1, CHUNK)
+    }
+
+    /// Whole waves of chunks of about one size, for so many images.
+    fn chunk(&self, images: usize) -> usize {
+        let chunks = images.div_ceil(self.largest_chunk()).next_multiple_of(WAVE);
+        images.div_ceil(chunks).max(1)
     }
 
     /// The sum of losses of a few images, and its gradient.
@@ -201,7 +207,7 @@ impl ImageNet {
             let rows = images.iter().zip(y.chunks_exact_mut(self.coordinates()));
             rows.map(|(image, answers)| self.image_loss(image, answers)).collect()
         };
-        images.par_chunks(self.chunk()).flat_map_iter(chunk).collect()
+        images.par_chunks(self.chunk(images.len())).flat_map_iter(chunk).collect()
     }
 
     fn coordinates(&self) -> usize {

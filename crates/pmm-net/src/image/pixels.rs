@@ -36,7 +36,7 @@ pub(super) const WHITE: f64 = 4.0;
 /// The prior precision b of the Normal pair, as in the paper.
 const PRECISION: f64 = 2.0;
 /// The prior shape and rate of the Poisson pair, as in the paper.
-const GAMMA: (f64, f64) = (0.1, 2.0);
+pub(super) const GAMMA: (f64, f64) = (0.1, 2.0);
 
 impl ImagePair {
     /// A byte as a coordinate.
@@ -86,11 +86,6 @@ impl ImagePair {
             Self::Normal => Normal::new(PRECISION, facts.mean)?.into(),
             Self::Poisson => Poisson::new(GAMMA.0, GAMMA.1)?.intensities().into(),
         })
-    }
-
-    /// The posterior mean of a Poisson pixel.
-    pub(super) fn gamma_mean(s: f64, a: f64) -> f64 {
-        (GAMMA.0 + s) / (GAMMA.1 + a)
     }
 }
 

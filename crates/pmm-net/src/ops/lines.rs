@@ -5,6 +5,7 @@
 
 use multiversion::multiversion;
 
+use super::moving::Moving;
 use super::taps::{Blocks, ROOM, SQUARE, Slopes, Sums};
 
 /// Images that a kernel of a given side is moved over.
@@ -61,9 +62,13 @@ pub(super) struct Lines {
     stride: usize,
 }
 
-impl Lines {
-    /// Room for so many images.
-    pub(super) fn new(frame: Frame, channels: usize, images: usize) -> Self {
+impl Moving for Lines {
+    const PIXELS: usize = 256;
+    type Kernel = Blocks;
+    type Sums = Convolved;
+    type Slopes = Vec<f32>;
+
+    fn new(frame: Frame, channels: usize, images: usize) -> Self {
         let stride = (2 * frame.first() + images * frame.image()).next_multiple_of(ROOM) + ROOM;
         Self {
             frame,
@@ -74,8 +79,7 @@ impl Lines {
         }
     }
 
-    /// Puts a channel of an image in its place.
-    pub(super) fn put(&mut self, image: usize, channel: usize, pixels: &[f32]) {
+    fn put(&mut self, image: usize, channel: usize, pixels: &[f32]) {
         let Frame { width, .. } = self.frame;
         let row = self.frame.row();
         let start = channel * self.stride + self.frame.first() + image * self.frame.image();
@@ -87,22 +91,35 @@ impl Lines {
         }
     }
 
-    /// Convolves the images with a kernel `[output, channel · side²]`.
-    pub(super) fn convolved(&self, kernel: &Blocks, sums: &mut Convolved) {
+    fn kernel(frame: Frame, kernel: &[f32], inputs: usize) -> Blocks {
+        Blocks::new(kernel, inputs * frame.taps())
+    }
+
+    fn sums(frame: Frame) -> Convolved {
+        Convolved { frame, values: Vec::new(), stride: 0 }
+    }
+
+    fn convolved(&mut self, kernel: &Blocks, sums: &mut Convolved) {
         let (frame, taps) = (self.frame, self.frame.taps());
         let starts: Vec<usize> =
             (0..self.channels * taps).map(|tap| tap / taps * self.stride + frame.ahead(tap % taps)).collect();
         let span = frame.span(self.images);
-        sums.frame = frame;
         sums.stride = span.next_multiple_of(ROOM);
         sums.values.resize(kernel.outputs() * sums.stride, 0.0);
         let (out, stride) = (sums.values.as_mut_slice(), sums.stride);
         Sums { x: &self.values, starts: &starts, kernel, out, stride, span }.run();
     }
 
-    /// Adds to the gradient by a kernel `[output, channel · side²]`, of images that it was moved over, and of the gradient by what came
-    /// out.
-    pub(super) fn add_slopes(&self, by: &Self, slopes: &mut [f32]) {
+    fn take(sums: &Convolved, image: usize, channel: usize, pixels: &mut [f32]) {
+        let from = channel * sums.stride + image * sums.frame.image();
+        copy_rows(pixels, &sums.values[from..], (sums.frame.width, sums.frame.row()), sums.frame.width);
+    }
+
+    fn no_slopes(frame: Frame, inputs: usize, outputs: usize) -> Vec<f32> {
+        vec![0.0; inputs * outputs * frame.taps()]
+    }
+
+    fn add_slopes(&mut self, by: &mut Self, slopes: &mut Vec<f32>) {
         let frame = self.frame;
         let ahead: Vec<usize> = (0..frame.taps()).map(|tap| frame.ahead(tap)).collect();
         Slopes {
@@ -117,6 +134,10 @@ impl Lines {
         }
         .run();
     }
+
+    fn by_kernel(slopes: Vec<f32>) -> Vec<f32> {
+        slopes
+    }
 }
 
 /// Images that came out of a convolution, still with what lies between their rows.
@@ -124,18 +145,6 @@ pub(super) struct Convolved {
     frame: Frame,
     values: Vec<f32>,
     stride: usize,
-}
-
-impl Convolved {
-    pub(super) fn new(frame: Frame) -> Self {
-        Self { frame, values: Vec::new(), stride: 0 }
-    }
-
-    /// Takes a channel of an image.
-    pub(super) fn take(&self, image: usize, channel: usize, pixels: &mut [f32]) {
-        let from = channel * self.stride + image * self.frame.image();
-        copy_rows(pixels, &self.values[from..], (self.frame.width, self.frame.row()), self.frame.width);
-    }
 }
 
 /// Copies rows of so many numbers, which are so far apart in `to` and in `from`; up to 32 numbers in one go, whatever the width, if

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use multiversion::multiversion;
+
 /// A matrix in a slice: `rows` × `columns`, stored by rows, or the transpose of one stored so.
 #[derive(Clone, Copy)]
 pub(crate) struct Matrix<'a> {
@@ -37,21 +39,55 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// The transpose of a matrix of so many rows, square by square.
+/// The transpose of a matrix of so many rows.
 pub(crate) fn turned(values: &[f32], rows: usize) -> Vec<f32> {
-    const SQUARE: usize = 16;
     let columns = values.len() / rows.max(1);
     let mut out = vec![0.0; values.len()];
+    turn(values, (columns, rows), &mut out, (rows, columns));
+    out
+}
+
+/// Transposes a matrix, square by square, given by the distance between its rows and their number, to one given likewise.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(crate) fn turn(
+    from: &[f32],
+    (stride, rows): (usize, usize),
+    to: &mut [f32],
+    (to_stride, columns): (usize, usize),
+) {
     for row in (0..rows).step_by(SQUARE) {
         for column in (0..columns).step_by(SQUARE) {
+            if row + SQUARE <= rows && column + SQUARE <= columns {
+                turn_square(
+                    &from[row * stride + column..],
+                    stride,
+                    &mut to[column * to_stride + row..],
+                    to_stride,
+                );
+                continue;
+            }
             for c in column..columns.min(column + SQUARE) {
                 for r in row..rows.min(row + SQUARE) {
-                    out[c * rows + r] = values[r * columns + c];
+                    to[c * to_stride + r] = from[r * stride + c];
                 }
             }
         }
     }
-    out
+}
+
+/// Rows and columns that are transposed at once.
+const SQUARE: usize = 8;
+
+#[inline(always)]
+fn turn_square(from: &[f32], stride: usize, to: &mut [f32], to_stride: usize) {
+    let mut lines = [[0.0; SQUARE]; SQUARE];
+    for (r, line) in lines.iter_mut().enumerate() {
+        line.copy_from_slice(&from[r * stride..r * stride + SQUARE]);
+    }
+    for c in 0..SQUARE {
+        let line: [f32; SQUARE] = std::array::from_fn(|r| lines[r][c]);
+        to[c * to_stride..c * to_stride + SQUARE].copy_from_slice(&line);
+    }
 }
 
 /// out = a·b, or out += a·b. On the calling thread: callers share work out by rows, so that sums do not depend on threads.

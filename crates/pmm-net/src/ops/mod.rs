@@ -4,12 +4,17 @@ mod activation;
 mod attention;
 pub(crate) mod columns;
 pub(crate) mod conv;
+mod conv_work;
 pub(crate) mod decoder;
 mod flex;
 mod lines;
 mod matmul;
 pub(crate) mod mlp;
+mod moving;
 pub(crate) mod resample;
 mod rows;
 mod taps;
 pub(crate) mod transformer;
+#[cfg(test)]
+mod ways;
+mod winograd;

@@ -6,12 +6,13 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, backend_extension};
+use burn::tensor::Tensor;
 use burn::tensor::module::avg_pool2d;
 use burn::tensor::ops::AvgPoolOptions;
-use burn::tensor::{Device, Tensor};
 use rayon::prelude::*;
 
 use super::flex::{from_values, values};
+use crate::device::is_fused;
 
 /// What happens to the resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) enum Resample {
 impl Resample {
     /// Images `[rows, channels, height, width]`.
     pub(crate) fn apply(self, x: Tensor<4>) -> Tensor<4> {
-        if self == Resample::Keep || x.device().inner() != Device::flex() {
+        if self == Resample::Keep || !is_fused(&x.device().inner()) {
             return self.plain(x);
         }
         let [_, _, height, width] = x.dims();

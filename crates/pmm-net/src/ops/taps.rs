@@ -229,28 +229,8 @@ impl WithSimd for Slopes<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ways::every_way;
     use super::*;
-    use pulp::Scalar;
-
-    /// What an operation writes without vectors, with those of AVX2 where the processor has them, and with the best that it has.
-    macro_rules! every_way {
-        ($n:expr, |$out:ident| $operation:expr) => {{
-            let run = |way: &dyn Fn(&mut [f32])| {
-                let mut out = vec![0.0; $n];
-                way(&mut out);
-                out
-            };
-            let mut found = vec![
-                run(&|$out| $operation.with_simd(Scalar::new())),
-                run(&|$out| Arch::new().dispatch($operation)),
-            ];
-            #[cfg(target_arch = "x86_64")]
-            if let Some(simd) = pulp::x86::V3::try_new() {
-                found.push(run(&|$out| Simd::vectorize(simd, $operation)));
-            }
-            found
-        }};
-    }
 
     fn numbers(n: usize, factor: f32) -> Vec<f32> {
         (0..n).map(|i| (factor * i as f32).sin()).collect()

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::batch::MaskedText;
 use super::schedule::Schedule;
+use crate::device::is_fused;
 use crate::ops::transformer::{Engine, Text, cross_entropy};
 use crate::parts::Parts;
 use crate::transformer::{Transformer, TransformerConfig};
@@ -72,7 +73,7 @@ impl TextNet {
     }
 
     fn fused(&self) -> bool {
-        self.device == Device::flex()
+        is_fused(&self.device)
     }
 
     /// The mean loss of texts in nats per token, and its gradient.
