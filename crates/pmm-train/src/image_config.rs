@@ -111,7 +111,7 @@ pub const IMAGE_PRESETS: [(&str, &str); 6] = [
 ];
 
 /// Multiplications that a fit may cost: about half an hour of two cores.
-const BUDGET: f64 = 2.5e13;
+const BUDGET: f64 = 1e14;
 
 impl ImageConfig {
     /// A preset by name.
@@ -148,7 +148,7 @@ impl ImageConfig {
             ..paper(UnetConfig::cifar10(), 512, steps)
         };
         Some(match name {
-            "mnist" => Self { size: Some(28), grey: Some(true), batch: 64, ..config.with_steps(2_000) },
+            "mnist" => Self { size: Some(28), grey: Some(true), batch: 64, ..config.with_steps(6_000) },
             "cifar10-tiny" => {
                 Self { size: Some(32), flips: true, net: small(32), ..config.with_steps(4_000) }
             }

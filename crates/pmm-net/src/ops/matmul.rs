@@ -76,7 +76,7 @@ pub(crate) fn turn(
 }
 
 /// Rows and columns that are transposed at once.
-const SQUARE: usize = 8;
+const SQUARE: usize = 4;
 
 #[inline(always)]
 fn turn_square(from: &[f32], stride: usize, to: &mut [f32], to_stride: usize) {
