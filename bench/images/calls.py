@@ -7,8 +7,8 @@ import pictures
 from bench import draw
 from measuring import table
 
-# How many calls each has at most; those of the ODE need few.
-SAMPLERS = {"dpm": 100, "heun": 100, "euler": 100, "sde": 1000}
+# How many calls each has at most.
+SAMPLERS = {"dpm": 1000, "heun": 100, "euler": 100, "sde": 1000}
 NOISE_SEEDS = [1, 2, 3, 4]
 FEW, MANY = ("dpm", 20), ("sde", 500)
 

@@ -20,10 +20,10 @@ from measure import CASES, HERE, start, table
 GROUPS = {
     "optimiser": (r"adamw", r"fused_adamw|foreach"),
     "attention": (r"attention::", r"scaled_dot_product|flash_attention|_softmax"),
-    "convolution": (r"pulp::|ops::(lines|taps|conv|resample)", r"convolution|mkldnn_conv|avg_pool|upsample"),
+    "convolution": (r"pulp::|ops::(lines|taps|conv|winograd|resample)", r"convolution|mkldnn_conv|avg_pool|upsample"),
     "matrix products": (r"gemm", r"addmm|::mm|::bmm|baddbmm|::linear|matmul"),
     "activations and norms": (r"ops::rows|expf", r"silu|gelu|layer_norm|group_norm|native_norm"),
-    "moving and clearing memory": (r"mem(set|move|cpy)|\[k\]|malloc|free|copy", r"copy_|fill_|zero_|::cat|clone|contiguous|empty|slice"),
+    "moving and clearing memory": (r"mem(set|move|cpy)|\[k\]|malloc|free|copy|matmul::turn", r"copy_|fill_|zero_|::cat|clone|contiguous|empty|slice"),
     "the rest": (r"", r""),
 }
 
@@ -80,7 +80,7 @@ def main():
     args = ask.parse_args()
     lines = ["# Where the time of a training step goes", "",
              f"{datetime.date.today().isoformat()}, milliseconds of a step, {args.threads} threads. Made by `bench/speed/where`. pmm: CPU time over the threads, divided by their number, sampled by",
-             "perf; the products within attention count as matrix products. PyTorch eager: the thread that calls, by its profiler, which itself costs some time.", ""]
+             "perf; the products within attention and of Winograd's tiles count as matrix products. PyTorch eager: the thread that calls, by its profiler, which itself costs some time.", ""]
     for case in args.cases:
         sides = [grouped(of_pmm(case, args.seconds, args.threads), 0), grouped(of_pytorch(case, args.seconds, args.threads), 1)]
         shares = (1000 / args.threads, 1000)

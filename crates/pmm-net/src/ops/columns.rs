@@ -10,8 +10,9 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::attention::Attention;
+use super::layers::Layers;
 use super::matmul::{Matrix, matmul};
-use super::rows::{add_bias, add_rows, norm, norm_back, silu, silu_back};
+use super::rows::{add_rows, norm, norm_back, silu, silu_back};
 use crate::column_attention::{ColumnAttention, FIRST, HEADS, LAYERS};
 
 /// Rows whose activations are kept at a time.
@@ -22,7 +23,7 @@ const SPAN: usize = 16;
 /// The network with its weights, ready to run.
 pub(crate) struct Engine<'a> {
     net: &'a ColumnAttention,
-    weights: &'a [f32],
+    layers: Layers<'a>,
 }
 
 /// What the backward pass needs of a row.
@@ -61,40 +62,7 @@ struct Back {
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(net: &'a ColumnAttention, weights: &'a [f32]) -> Self {
-        Self { net, weights }
-    }
-
-    fn part(&self, index: usize) -> &'a [f32] {
-        &self.weights[self.net.parts().get(index).range.clone()]
-    }
-
-    fn matrix(&self, index: usize) -> Matrix<'a> {
-        let [rows, columns] = self.net.parts().get(index).shape;
-        Matrix::new(self.part(index), rows, columns)
-    }
-
-    /// out += x W + b.
-    fn add_linear(&self, index: usize, x: &[f32], out: &mut [f32]) {
-        let inputs = self.net.parts().get(index).shape[0];
-        add_bias(out, self.part(index + 1), true);
-        matmul(out, true, Matrix::new(x, x.len() / inputs, inputs), self.matrix(index));
-    }
-
-    /// x W + b.
-    fn linear(&self, index: usize, x: &[f32]) -> Vec<f32> {
-        let [inputs, outputs] = self.net.parts().get(index).shape;
-        let mut out = vec![0.0; x.len() / inputs * outputs];
-        self.add_linear(index, x, &mut out);
-        out
-    }
-
-    /// d Wᵀ.
-    fn linear_back(&self, index: usize, d: &[f32]) -> Vec<f32> {
-        let [inputs, outputs] = self.net.parts().get(index).shape;
-        let rows = d.len() / outputs;
-        let mut out = vec![0.0; rows * inputs];
-        matmul(&mut out, false, Matrix::new(d, rows, outputs), self.matrix(index).transposed());
-        out
+        Self { net, layers: Layers { parts: net.parts(), weights } }
     }
 
     fn attention(&self) -> Attention<'static> {
@@ -104,8 +72,8 @@ impl<'a> Engine<'a> {
 
     /// Every column by its own matrix.
     fn embed(&self, x: &[f32]) -> Vec<f32> {
-        let (width, matrices) = (self.net.width(), self.part(0));
-        let mut h = self.part(1).to_vec();
+        let (width, matrices) = (self.net.width(), self.layers.part(0));
+        let mut h = self.layers.part(1).to_vec();
         for (span, h) in self.net.columns().iter().zip(h.chunks_exact_mut(width)) {
             add_scaled_rows(h, &x[span.features.clone()], &matrices[span.features.start * width..]);
         }
@@ -115,9 +83,9 @@ impl<'a> Engine<'a> {
     /// Outputs of a row, each by the matrix of its column.
     fn answer(&self, normed: &[f32]) -> Vec<f32> {
         let (width, output) = (self.net.width(), self.net.output());
-        let mut y = self.part(output + 1).to_vec();
+        let mut y = self.layers.part(output + 1).to_vec();
         for (span, n) in self.net.columns().iter().zip(normed.chunks_exact(width)) {
-            let matrix = self.matrix(output).columns(span.outputs.clone());
+            let matrix = self.layers.matrix(output).columns(span.outputs.clone());
             matmul(&mut y[span.outputs.clone()], true, Matrix::new(n, 1, width), matrix);
         }
         y
@@ -130,7 +98,7 @@ impl<'a> Engine<'a> {
         for (span, d) in self.net.columns().iter().zip(d.chunks_exact_mut(width)) {
             let slope = &slope[span.outputs.clone()];
             if slope.iter().any(|slope| *slope != 0.0) {
-                let matrix = self.matrix(output).columns(span.outputs.clone()).transposed();
+                let matrix = self.layers.matrix(output).columns(span.outputs.clone()).transposed();
                 matmul(d, false, Matrix::new(slope, 1, slope.len()), matrix);
             }
         }
@@ -152,13 +120,13 @@ impl<'a> Engine<'a> {
         for block in 0..self.net.blocks() {
             let [qkv, project, up, down] = self.layers(block);
             let (normed_1, inverse_1) = norm(&h, width);
-            let qkv = self.linear(qkv, &normed_1);
+            let qkv = self.layers.linear(qkv, &normed_1);
             let attended = self.attention().forward(&qkv);
-            self.add_linear(project, &attended, &mut h);
+            self.layers.add_linear(project, &attended, &mut h);
             let (normed_2, inverse_2) = norm(&h, width);
-            let up = self.linear(up, &normed_2);
+            let up = self.layers.linear(up, &normed_2);
             let hidden = silu(&up, masks.get(block).copied());
-            self.add_linear(down, &hidden, &mut h);
+            self.layers.add_linear(down, &hidden, &mut h);
             let (normed, inverse) = ([normed_1, normed_2], [inverse_1, inverse_2]);
             blocks.push(BlockTape { normed, inverse, qkv, attended, up, hidden });
         }
@@ -198,16 +166,16 @@ impl<'a> Engine<'a> {
         let width = self.net.width();
         let [qkv, project, up, down] = self.layers(block);
         let [normed_1, normed_2] = tape.normed;
-        let mut d_up = self.linear_back(down, d_h);
+        let mut d_up = self.layers.linear_back(down, d_h);
         silu_back(&mut d_up, &tape.up, mask);
         seen.push(Seen { x: tape.hidden, d: d_h.to_vec() });
-        norm_back(&self.linear_back(up, &d_up), &normed_2, &tape.inverse[1], width, d_h);
+        norm_back(&self.layers.linear_back(up, &d_up), &normed_2, &tape.inverse[1], width, d_h);
         seen.push(Seen { x: normed_2, d: d_up });
 
-        let d_attended = self.linear_back(project, d_h);
+        let d_attended = self.layers.linear_back(project, d_h);
         let d_qkv = self.attention().backward(&tape.qkv, &tape.attended, &d_attended);
         seen.push(Seen { x: tape.attended, d: d_h.to_vec() });
-        norm_back(&self.linear_back(qkv, &d_qkv), &normed_1, &tape.inverse[0], width, d_h);
+        norm_back(&self.layers.linear_back(qkv, &d_qkv), &normed_1, &tape.inverse[0], width, d_h);
         seen.push(Seen { x: normed_1, d: d_qkv });
     }
 

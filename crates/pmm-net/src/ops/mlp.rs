@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::layers::Layers;
 use super::matmul::{Matrix, matmul, turned};
-use super::rows::{add_bias, add_rows, norm, norm_back, silu, silu_back};
+use super::rows::{add_rows, norm, norm_back, silu, silu_back};
 use crate::mlp::Mlp;
 
 /// Rows per chunk.
@@ -30,30 +31,6 @@ struct Tape {
 
 /// Activations of a batch.
 pub(crate) struct Tapes(Vec<Tape>);
-
-struct Layers<'a> {
-    mlp: &'a Mlp,
-    weights: &'a [f32],
-}
-
-impl<'a> Layers<'a> {
-    fn part(&self, index: usize) -> &'a [f32] {
-        &self.weights[self.mlp.parts().get(index).range.clone()]
-    }
-
-    fn matrix(&self, index: usize) -> Matrix<'a> {
-        let [rows, columns] = self.mlp.parts().get(index).shape;
-        Matrix::new(self.part(index), rows, columns)
-    }
-
-    /// x W + b, or out + x W + b.
-    fn linear(&self, index: usize, x: &[f32], rows: usize, add: bool, out: &mut [f32]) {
-        let inputs = self.mlp.parts().get(index).shape[0];
-        let bias = self.part(index + 1);
-        add_bias(out, bias, add);
-        matmul(out, true, Matrix::new(x, rows, inputs), self.matrix(index));
-    }
-}
 
 /// Outputs `[rows, outputs]` of features `[rows, inputs]`, whatever batch the rows come in: products of few rows round in their
 /// own way, so a last chunk is filled up with rows of zeros.
@@ -75,39 +52,44 @@ pub(crate) fn forward(
 ) -> (Vec<f32>, Tapes) {
     let (inputs, outputs) = (mlp.inputs(), mlp.outputs());
     let mut y = vec![0.0; x.len() / inputs * outputs];
-    let layers = Layers { mlp, weights };
+    let layers = Layers { parts: mlp.parts(), weights };
     let tapes = y
         .par_chunks_mut(CHUNK * outputs)
         .zip(x.par_chunks(CHUNK * inputs))
         .enumerate()
         .map(|(chunk, (y, x))| {
-            let tape = forward_chunk(&layers, x, y, masks, chunk);
+            let tape = forward_chunk(mlp, layers, x, y, masks, chunk);
             keep.then_some(tape)
         })
         .collect::<Vec<_>>();
     (y, Tapes(tapes.into_iter().flatten().collect()))
 }
 
-fn forward_chunk(layers: &Layers<'_>, x: &[f32], y: &mut [f32], masks: &[Vec<f32>], chunk: usize) -> Tape {
-    let (width, blocks) = (layers.mlp.width(), layers.mlp.blocks());
-    let rows = x.len() / layers.mlp.inputs();
+fn forward_chunk(
+    mlp: &Mlp,
+    layers: Layers<'_>,
+    x: &[f32],
+    y: &mut [f32],
+    masks: &[Vec<f32>],
+    chunk: usize,
+) -> Tape {
+    let (width, blocks) = (mlp.width(), mlp.blocks());
+    let rows = x.len() / mlp.inputs();
     let mut tape = Tape { normed: Vec::new(), inverse: Vec::new(), before: Vec::new(), hidden: Vec::new() };
-    let mut h = vec![0.0; rows * width];
-    layers.linear(0, x, rows, false, &mut h);
+    let mut h = layers.linear(0, x);
     for block in 0..blocks {
         let (normed, inverse) = norm(&h, width);
-        let mut before = vec![0.0; rows * width];
-        layers.linear(2 + 4 * block, &normed, rows, false, &mut before);
+        let before = layers.linear(2 + 4 * block, &normed);
         let mask = masks.get(block).map(|mask| &mask[chunk * CHUNK * width..][..rows * width]);
         let hidden = silu(&before, mask);
-        layers.linear(4 + 4 * block, &hidden, rows, true, &mut h);
+        layers.add_linear(4 + 4 * block, &hidden, &mut h);
         tape.normed.push(normed);
         tape.inverse.push(inverse);
         tape.before.push(before);
         tape.hidden.push(hidden);
     }
     let (normed, inverse) = norm(&h, width);
-    layers.linear(2 + 4 * blocks, &normed, rows, false, y);
+    layers.set_linear(2 + 4 * blocks, &normed, y);
     tape.normed.push(normed);
     tape.inverse.push(inverse);
     tape

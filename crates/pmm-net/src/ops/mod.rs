@@ -7,6 +7,7 @@ pub(crate) mod conv;
 mod conv_work;
 pub(crate) mod decoder;
 mod flex;
+mod layers;
 mod lines;
 mod matmul;
 pub(crate) mod mlp;

@@ -9,10 +9,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::attention::Attention;
+use super::layers::Layers;
 use super::matmul::{Matrix, matmul};
 use super::rows::{
-    add_bias, add_gated, add_rows, gated_back, gelu, gelu_back, modulate, modulate_back, norm, norm_back,
-    silu, silu_back,
+    add_gated, add_rows, gated_back, gelu, gelu_back, modulate, modulate_back, norm, norm_back, silu,
+    silu_back,
 };
 use crate::transformer::Transformer;
 
@@ -35,7 +36,7 @@ pub(crate) struct Text<'a> {
 /// The network with its weights, ready to run.
 pub(crate) struct Engine<'a> {
     net: &'a Transformer,
-    weights: &'a [f32],
+    layers: Layers<'a>,
     angles: (Vec<f32>, Vec<f32>),
 }
 
@@ -86,35 +87,7 @@ struct Back {
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(net: &'a Transformer, weights: &'a [f32]) -> Self {
-        Self { net, weights, angles: net.angles() }
-    }
-
-    fn part(&self, index: usize) -> &'a [f32] {
-        &self.weights[self.net.parts().get(index).range.clone()]
-    }
-
-    fn matrix(&self, index: usize) -> Matrix<'a> {
-        let [rows, columns] = self.net.parts().get(index).shape;
-        Matrix::new(self.part(index), rows, columns)
-    }
-
-    /// x W + b.
-    fn linear(&self, index: usize, x: &[f32]) -> Vec<f32> {
-        let [inputs, outputs] = self.net.parts().get(index).shape;
-        let rows = x.len() / inputs;
-        let mut out = vec![0.0; rows * outputs];
-        add_bias(&mut out, self.part(index + 1), false);
-        matmul(&mut out, true, Matrix::new(x, rows, inputs), self.matrix(index));
-        out
-    }
-
-    /// d Wᵀ.
-    fn linear_back(&self, index: usize, d: &[f32]) -> Vec<f32> {
-        let [inputs, outputs] = self.net.parts().get(index).shape;
-        let rows = d.len() / outputs;
-        let mut out = vec![0.0; rows * inputs];
-        matmul(&mut out, false, Matrix::new(d, rows, outputs), self.matrix(index).transposed());
-        out
+        Self { net, layers: Layers { parts: net.parts(), weights }, angles: net.angles() }
     }
 
     fn attention(&self) -> Attention<'_> {
@@ -130,27 +103,27 @@ impl<'a> Engine<'a> {
 
     fn modulation(&self, index: usize, clock: Option<&ClockTape>) -> Vec<f32> {
         match clock {
-            Some(clock) => self.linear(index, &clock.condition),
-            None => self.part(index).to_vec(),
+            Some(clock) => self.layers.linear(index, &clock.condition),
+            None => self.layers.part(index).to_vec(),
         }
     }
 
     fn read_clock(&self, features: &[f32]) -> Option<ClockTape> {
         let (first_layer, second_layer) = self.net.at.time?;
-        let first = self.linear(first_layer, features);
+        let first = self.layers.linear(first_layer, features);
         let first_out = silu(&first, None);
-        let second = self.linear(second_layer, &first_out);
+        let second = self.layers.linear(second_layer, &first_out);
         let condition = silu(&second, None);
         Some(ClockTape { first, first_out, second, condition })
     }
 
     fn embed(&self, text: &Text<'_>) -> Vec<f32> {
         let width = self.net.config().width;
-        let table = self.part(self.net.at.token);
+        let table = self.layers.part(self.net.at.token);
         let mut h = Vec::with_capacity(text.tokens.len() * width);
         text.tokens.iter().for_each(|&token| h.extend_from_slice(&table[token as usize * width..][..width]));
         if let Some(position) = self.net.at.position {
-            h.iter_mut().zip(self.part(position)).for_each(|(h, p)| *h += p);
+            h.iter_mut().zip(self.layers.part(position)).for_each(|(h, p)| *h += p);
         }
         h
     }
@@ -170,14 +143,14 @@ impl<'a> Engine<'a> {
             let modulation = self.modulation(block.modulation, clock.as_ref());
             let m: Vec<&[f32]> = modulation.chunks_exact(width).collect();
             let (normed_1, inverse_1) = norm(&h, width);
-            let mut qkv = self.linear(block.qkv, &modulate(&normed_1, m[0], m[1]));
+            let mut qkv = self.layers.linear(block.qkv, &modulate(&normed_1, m[0], m[1]));
             attention.turn(&mut qkv, false);
             let attended = attention.forward(&qkv);
-            let projected = self.linear(block.project, &attended);
+            let projected = self.layers.linear(block.project, &attended);
             add_gated(&mut h, &projected, m[2]);
             let (normed_2, inverse_2) = norm(&h, width);
-            let up = self.linear(block.up, &modulate(&normed_2, m[3], m[4]));
-            let down = self.linear(block.down, &gelu(&up));
+            let up = self.layers.linear(block.up, &modulate(&normed_2, m[3], m[4]));
+            let down = self.layers.linear(block.down, &gelu(&up));
             add_gated(&mut h, &down, m[5]);
             let (normed, inverse) = ([normed_1, normed_2], [inverse_1, inverse_2]);
             blocks.push(BlockTape { modulation, normed, inverse, qkv, attended, projected, up, down });
@@ -187,7 +160,7 @@ impl<'a> Engine<'a> {
         let modulation = self.modulation(self.net.at.modulation, clock.as_ref());
         let (normed, inverse) = norm(&wanted, width);
         let seen = modulate(&normed, &modulation[..width], &modulation[width..]);
-        let logits = self.linear(self.net.at.output, &seen);
+        let logits = self.layers.linear(self.net.at.output, &seen);
         (logits, Tape { clock, blocks, normed, inverse, modulation, seen })
     }
 
@@ -202,7 +175,7 @@ impl<'a> Engine<'a> {
             loss += f64::from(weight) * cross_entropy(logits, target, weight);
         }
         let mut d_modulation = vec![0.0; 2 * width];
-        let mut d = self.linear_back(self.net.at.output, &d_logits);
+        let mut d = self.layers.linear_back(self.net.at.output, &d_logits);
         let (d_shift, d_scale) = d_modulation.split_at_mut(width);
         modulate_back(&mut d, &tape.normed, &tape.modulation[width..], d_shift, d_scale);
         let mut d_wanted = vec![0.0; d.len()];
@@ -234,21 +207,21 @@ impl<'a> Engine<'a> {
         let mut dm: Vec<&mut [f32]> = d_modulation.chunks_exact_mut(width).collect();
         let [shift_1, scale_1, gate_1, shift_2, scale_2, gate_2] = &mut dm[..] else { unreachable!() };
         let d_down = gated_back(d_h, &tape.down, m[5], gate_2);
-        let mut d_up = self.linear_back(block.down, &d_down);
+        let mut d_up = self.layers.linear_back(block.down, &d_down);
         gelu_back(&mut d_up, &tape.up);
         seen.push(Seen { x: gelu(&tape.up), d: d_down });
-        let mut d = self.linear_back(block.up, &d_up);
+        let mut d = self.layers.linear_back(block.up, &d_up);
         seen.push(Seen { x: modulate(&tape.normed[1], m[3], m[4]), d: d_up });
         modulate_back(&mut d, &tape.normed[1], m[4], shift_2, scale_2);
         norm_back(&d, &tape.normed[1], &tape.inverse[1], width, d_h);
 
         let d_projected = gated_back(d_h, &tape.projected, m[2], gate_1);
-        let d_attended = self.linear_back(block.project, &d_projected);
+        let d_attended = self.layers.linear_back(block.project, &d_projected);
         let attention = self.attention();
         let mut d_qkv = attention.backward(&tape.qkv, &tape.attended, &d_attended);
         attention.turn(&mut d_qkv, true);
         seen.push(Seen { x: tape.attended, d: d_projected });
-        let mut d = self.linear_back(block.qkv, &d_qkv);
+        let mut d = self.layers.linear_back(block.qkv, &d_qkv);
         seen.push(Seen { x: modulate(&tape.normed[0], m[0], m[1]), d: d_qkv });
         modulate_back(&mut d, &tape.normed[0], m[1], shift_1, scale_1);
         norm_back(&d, &tape.normed[0], &tape.inverse[0], width, d_h);
@@ -269,13 +242,13 @@ impl<'a> Engine<'a> {
         };
         let mut d = vec![0.0; tape.condition.len()];
         for (index, d_modulation) in &modulations {
-            let back = self.linear_back(*index, d_modulation);
+            let back = self.layers.linear_back(*index, d_modulation);
             d.iter_mut().zip(back).for_each(|(d, back)| *d += back);
         }
         let condition = &tape.condition;
         seen.extend(modulations.into_iter().map(|(_, d)| Seen { x: condition.clone(), d }));
         silu_back(&mut d, &tape.second, None);
-        let mut d_first = self.linear_back(second_layer, &d);
+        let mut d_first = self.layers.linear_back(second_layer, &d);
         seen.push(Seen { x: tape.first_out, d });
         silu_back(&mut d_first, &tape.first, None);
         seen.push(Seen { x: text.clock.to_vec(), d: d_first });
