@@ -8,11 +8,9 @@ use crate::tensors::{Facts, Named, TensorFileError, load_tensors, save_tensors};
 /// Writes the state of a run. `identity` says what it belongs to (data, schema, config, version): a later
 /// [`load_state`] must ask for the same.
 pub fn save_state(path: &Path, state: &State, identity: &Facts) -> Result<(), TensorFileError> {
-    let flat = |name: &str, values: &[f32]| Named {
-        name: name.into(),
-        shape: vec![values.len()],
-        values: values.to_vec(),
-    };
+    fn flat<'a>(name: &str, values: &'a [f32]) -> Named<&'a [f32]> {
+        Named { name: name.into(), shape: vec![values.len()], values }
+    }
     let mut tensors = vec![
         flat("weights", &state.weights),
         flat("first_moment", &state.first_moment),

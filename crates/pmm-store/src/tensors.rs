@@ -1,11 +1,13 @@
 //! Files of named tensors (safetensors) with facts about them and a checksum: whole and ours, or refused by name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use crate::files::write_atomically;
+use crate::files::write_atomically_by;
 
 /// Facts about a file, by name.
 pub type Facts = BTreeMap<String, String>;
@@ -45,27 +47,31 @@ pub enum TensorFileError {
 
 /// A tensor: name, shape, values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Named {
+pub struct Named<V = Vec<f32>> {
     /// Dotted path, such as `block.0.up.weight`.
     pub name: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// Its values, row by row.
-    pub values: Vec<f32>,
+    /// Its values, row by row: its own, or those of someone else.
+    pub values: V,
 }
 
 /// The one key of the header's metadata: a map of our own inside, in order, so that equal contents are equal files.
 const KEY: &str = "pmm";
 const CHECKSUM: &str = "checksum";
 
-/// Writes tensors and facts, with a checksum over both.
-pub fn save_tensors(path: &Path, tensors: &[Named], facts: &Facts) -> Result<(), TensorFileError> {
+/// Writes tensors and facts, with a checksum over both. The values are written from where they are: a model may be as large as the memory.
+pub fn save_tensors<V: AsRef<[f32]>>(
+    path: &Path,
+    tensors: &[Named<V>],
+    facts: &Facts,
+) -> Result<(), TensorFileError> {
     let damaged = |error: &dyn std::fmt::Display| TensorFileError::Damaged {
         path: path.into(),
         why: error.to_string(),
     };
-    let bytes: Vec<Vec<u8>> =
-        tensors.iter().map(|t| t.values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
+    let bytes: Vec<Cow<'_, [u8]>> =
+        tensors.iter().map(|tensor| little_endian(tensor.values.as_ref())).collect();
     let mut views = BTreeMap::new();
     for (tensor, bytes) in tensors.iter().zip(&bytes) {
         let view =
@@ -75,9 +81,22 @@ pub fn save_tensors(path: &Path, tensors: &[Named], facts: &Facts) -> Result<(),
     let mut facts = facts.clone();
     facts.insert(CHECKSUM.into(), checksum(&facts, &views));
     let facts = serde_json::to_string(&facts).map_err(|error| damaged(&error))?;
-    let file = safetensors::serialize(views, Some([(KEY.to_owned(), facts)].into()))
-        .map_err(|error| damaged(&error))?;
-    write_atomically(path, &file).map_err(|source| TensorFileError::Io { path: path.into(), source })
+    let written = write_atomically_by(path, |place| {
+        safetensors::serialize_to_file(views, Some([(KEY.to_owned(), facts)].into()), place)
+    });
+    written.map_err(|error| match error {
+        SafeTensorError::IoError(source) => TensorFileError::Io { path: path.into(), source },
+        error => damaged(&error),
+    })
+}
+
+/// Numbers as the bytes of a file; on most processors they are just that.
+fn little_endian(values: &[f32]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(values))
+    } else {
+        Cow::Owned(values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    }
 }
 
 /// Reads what [`save_tensors`] wrote.

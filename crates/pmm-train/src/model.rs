@@ -155,9 +155,9 @@ pub fn save_model_weights(
     let named = |part: &pmm_net::Part| Named {
         name: part.name.clone(),
         shape: part.shape.to_vec(),
-        values: weights[part.range.clone()].to_vec(),
+        values: &weights[part.range.clone()],
     };
-    let tensors: Vec<Named> = parts.iter().map(named).collect();
+    let tensors: Vec<Named<&[f32]>> = parts.iter().map(named).collect();
     Ok(save_tensors(&folder.join(WEIGHTS), &tensors, facts)?)
 }
 
