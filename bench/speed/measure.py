@@ -98,7 +98,8 @@ def peaks(found):
 def report(found, threads):
     head = ["network", "pmm, ms", "PyTorch eager, ms", "compiled, ms", "PyTorch's better / pmm", "pmm, of the peak"]
     lines = ["# Speed, measured", "", f"{datetime.date.today().isoformat()}, {threads} threads. Made by `bench/speed/run`: the same weights and batches, all sides in turn, medians.",
-             f"The peak is a product of matrices of 1,024 by PyTorch: {peaks(found)} GFLOP/s over the cases.", "",
+             f"The peak is a product of matrices of 1,024 by PyTorch: {peaks(found)} GFLOP/s over the cases.",
+             "Multiplications are counted as the direct sums have them: convolutions of many channels by Winograd's tiles need fewer, and may so pass the peak.", "",
              "## A training step", "", *table(head, rows(found, "train")), "## A forward pass", "", *table(head, rows(found, "infer")),
              "## Peak memory, MB", "", *table(["network", "pmm", "PyTorch eager", "compiled"],
                                              [[what, *(f"{found[case][f'{side}-memory']:.0f}" for side in SIDES)] for case, what in CASES.items() if case in found])]
