@@ -15,6 +15,7 @@ mod moving;
 pub(crate) mod resample;
 mod rows;
 mod taps;
+mod tile_maps;
 pub(crate) mod transformer;
 #[cfg(test)]
 mod ways;
