@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 
 fuzz_target!(|bytes: &[u8]| {

@@ -11,7 +11,7 @@ mod wire;
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-use pmm::{
+use pmm_core::{
     Categorical, Estimate, Gamma, Masked, Normal, Pair, Poisson, Purpose, Streams, advance_block, draw_block,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};

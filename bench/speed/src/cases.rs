@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_net::image::{ImageNet, ImagePair, ImageShape, Known, NoisyImage, Parametrisation, PixelFacts};
 use pmm_net::text::{MaskedText, Schedule, TextNet};
 use pmm_net::{Device, Parts, Positions, TransformerConfig, Trunk, TrunkConfig, UnetConfig, UnetKind};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::TransformerConfig;
 use pmm_net::text::MaskedText;

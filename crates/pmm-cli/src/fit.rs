@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::table::TableNet;
 use pmm_train::{
@@ -242,7 +242,7 @@ fn split(rows: usize, share: f64, streams: &Streams) -> (Vec<u32>, Vec<u32>) {
     if rows < LEAST_ROWS_TO_HOLD_OUT || held_out == 0 {
         return (all.clone(), all);
     }
-    streams.stream(pmm::Purpose::custom(20), 0, 0).shuffle(&mut all);
+    streams.stream(pmm_core::Purpose::TABLE_SPLIT, 0, 0).shuffle(&mut all);
     let valid = all.split_off(rows - held_out.min(valid::MOST_ROWS));
     (all, valid)
 }

@@ -1,6 +1,6 @@
 //! `pmm impute`: gaps filled by draws from their law given the rest of the row.
 
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{CellType, EMPTY, Field};
 
 use crate::cli::ImputeArgs;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
         if draw > 0 {
             reader = Reader::new(&source, &model.schema)?;
         }
-        let streams = Streams::new(streams.stream(pmm::Purpose::custom(31), draw as u64, 0).word());
+        let streams = streams.child(pmm_core::Purpose::IMPUTATION, draw as u64);
         let mut first = 0;
         while let Some(Chunk { mut records, coded }) = reader.next()? {
             let cells = rows::cells(&model, &coded, true);

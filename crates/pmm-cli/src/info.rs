@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use comfy_table::Table as Text;
-use pmm::Head;
+use pmm_core::Head;
 use pmm_net::table::ClockKind;
 use pmm_train::{ImageModel, Model, TextModel, to_toml};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `pmm predict`: the law of one column given the others.
 
 use anyhow::bail;
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{CellType, Coding, Field};
 use pmm_net::table::{Cell, ClockKind, Law, Plan};
 use pmm_train::Model;
@@ -120,13 +120,13 @@ impl Predictor {
         let view = |row: usize, column: usize| pmm_net::table::View::of(&cells[row * columns + column]);
         let laws = self.model.denoiser.laws(coded.len(), view, self.place);
         let forecast = |(row, law): (usize, &Law)| {
-            let mut rng = streams.stream(pmm::Purpose::custom(32), 0, first + row as u64);
+            let mut rng = streams.stream(pmm_core::Purpose::FORECAST, 0, first + row as u64);
             self.of_law(law, draws, &mut rng)
         };
         Ok(laws.par_iter().enumerate().map(forecast).collect())
     }
 
-    fn of_law(&self, law: &Law, draws: usize, rng: &mut pmm::Stream) -> Forecast {
+    fn of_law(&self, law: &Law, draws: usize, rng: &mut pmm_core::Stream) -> Forecast {
         let place = &self.model.denoiser.net().coordinates().columns[self.place];
         let column = &self.model.schema.columns[self.target];
         if !self.is_number() {
@@ -153,7 +153,7 @@ impl Predictor {
         let n_codes = self.model.schema.columns[self.target].n_codes();
         let mut values = vec![Vec::with_capacity(draws); rows];
         for draw in 0..draws {
-            let streams = Streams::new(streams.stream(pmm::Purpose::custom(33), draw as u64, 0).word());
+            let streams = streams.child(pmm_core::Purpose::FORECAST_GAPS, draw as u64);
             let full = self.model.denoiser.fill(cells, first, Plan::default(), &streams, |_| ())?;
             for (row, values) in values.iter_mut().enumerate() {
                 values.push(full[row * columns + self.place]);

@@ -1,7 +1,7 @@
 //! Rows in and out: records of a file as cells of a model, filled, and written.
 
 use anyhow::bail;
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Coder, Field, FileFormat, ReadOptions, Record, Records, Schema, Source, Writer};
 use pmm_net::table::Cell;
 use pmm_train::Model;
@@ -98,6 +98,6 @@ pub(crate) fn cells(model: &Model, coded: &[Vec<(u32, f64)>], fill: bool) -> Vec
 
 /// The text of a coded cell; `u` for levels that share a code comes from the cell's own stream.
 pub(crate) fn text(model: &Model, column: usize, cell: (u32, f64), row: u64, streams: &Streams) -> String {
-    let u = streams.block_stream(pmm::Purpose::custom(30), column as u32, 0, row).unit();
+    let u = streams.block_stream(pmm_core::Purpose::RARE_LEVEL, column as u32, 0, row).unit();
     model.schema.columns[column].decode(cell.0, cell.1, u)
 }

@@ -1,7 +1,7 @@
 //! `pmm sample`: new rows, texts or images.
 
 use anyhow::bail;
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Coding, Field, Kind, Schema};
 use pmm_net::table::{Cell, Plan};
 use pmm_train::Model;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Cells, Header, ReadOptions, Schema, Source, Table};
 
 use crate::cli::FitArgs;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::Place;
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_data::{grid_png, read_image};
 
 /// A fit that is over in a blink.

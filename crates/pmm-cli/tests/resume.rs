@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Place, pets};
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_train::{Facts, load_state, load_tensors, save_state};
 
 const STEPS: u64 = 150;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Place, Run, pick, pmm};
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 
 /// A fit that is over in a blink.
 const QUICK: &str = "--steps 12 -q --set batch=4 --set net.width=16 --set net.blocks=1 --set net.heads=2 --set net.length=32 \

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{
     Coding, EMPTY, Header, Kind, Overrides, PairKind, ReadError, ReadOptions, Record, Schema, Source, Table,
 };
@@ -156,7 +156,7 @@ fn codes_stay_text() {
 
 #[test]
 fn gates() {
-    let mut stream = Streams::new(3).stream(pmm::Purpose::custom(9), 0, 0);
+    let mut stream = Streams::new(3).stream(pmm_core::Purpose::custom(9), 0, 0);
     let rain = column((0..2_000).map(|i| match i % 50 {
         0..45 => "0".into(),
         45 => "99999".into(),

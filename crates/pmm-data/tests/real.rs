@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Coding, Kind, Numbers, Overrides, ReadOptions, Schema, Source, Table};
 
 /// A table of the shared data; none, with a printed reason, where they are absent.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{
     CellType, Field, FileFormat, Kind, Overrides, ReadOptions, Schema, Source, Table, WriteError, Writer,
 };

@@ -11,7 +11,7 @@
 //! `HistGradientBoostingRegressor(max_iter=150)` of the third column on the others.
 #![allow(clippy::unwrap_used)]
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_eval::table::{Frame, FrameColumn, TableError, two_sample, usefulness};
 
 const ROWS: usize = 1500;

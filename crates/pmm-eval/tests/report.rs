@@ -1,7 +1,7 @@
 //! A report on a made-up table, from scores to page.
 #![allow(clippy::unwrap_used)]
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_eval::table::{Frame, FrameColumn, calibration, class_calibration, scores};
 use pmm_eval::{Prediction, PredictionScore, TableReport, TrainingPoint};
 

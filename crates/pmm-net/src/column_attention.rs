@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use burn::tensor::{Tensor, activation};
-use pmm::Streams;
+use pmm_core::Streams;
 
 use crate::mlp::norm;
 use crate::parts::Parts;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 
 /// A named matrix (or a bias, as a matrix of one row) in the flat buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,9 +22,6 @@ pub struct Parts {
     parts: Vec<Part>,
     len: usize,
 }
-
-/// The purpose of the streams that draw initial weights.
-pub(crate) const INITIAL: u16 = 1;
 
 impl Parts {
     /// Adds a part; returns its index.
@@ -66,7 +63,7 @@ impl Parts {
     pub fn initial(&self, streams: &Streams) -> Vec<f32> {
         let mut weights = vec![0.0; self.len];
         for (index, part) in self.parts.iter().enumerate().filter(|(_, part)| part.shape[0] > 1) {
-            let mut stream = streams.stream(Purpose::custom(INITIAL), 0, index as u64);
+            let mut stream = streams.stream(Purpose::INITIAL, 0, index as u64);
             let bound = 1.0 / (part.shape[0] as f64).sqrt();
             weights[part.range.clone()]
                 .iter_mut()

@@ -1,7 +1,7 @@
 //! A transformer over the positions of a text: GPT-2's blocks without the causal mask, each norm modulated by the clock.
 
 use burn::tensor::{Int, Tensor, TensorData, activation};
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
 
 use crate::parts::Parts;
@@ -170,7 +170,7 @@ impl Transformer {
         for (index, part) in self.parts.iter().enumerate() {
             let place = &mut weights[part.range.clone()];
             if part.name == "token" || part.name == "position" {
-                let mut stream = streams.stream(Purpose::custom(2), 0, index as u64);
+                let mut stream = streams.stream(Purpose::EMBEDDING, 0, index as u64);
                 place.iter_mut().for_each(|w| *w = 0.02 * stream.normal() as f32);
             } else if part.name.contains("modulation") || part.name.starts_with("output") {
                 place.fill(0.0);

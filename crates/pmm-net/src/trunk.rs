@@ -1,7 +1,7 @@
 //! The trunk: features → outputs, and the gradient of any loss on the outputs.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pmm::Streams;
+use pmm_core::Streams;
 use rayon::prelude::*;
 
 use crate::column_attention::ColumnAttention;
@@ -179,7 +179,7 @@ pub(crate) fn to_vec(tensor: Tensor<2>) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pmm::Purpose;
+    use pmm_core::Purpose;
 
     fn numbers(n: usize, key: u64) -> Vec<f32> {
         let mut stream = Streams::new(5).stream(Purpose::DATA, key, 0);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use pmm::{Head, Streams};
+use pmm_core::{Head, Streams};
 use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::table::{Cell, ClockKind, Plan, TableDenoiser, TableNet};
 use pmm_net::{TrunkConfig, TrunkKind};
@@ -12,7 +12,7 @@ use pmm_net::{TrunkConfig, TrunkKind};
 /// A category, a column of few values that follows it, and a continuum with exact zeros and gaps.
 fn table() -> (Arc<Schema>, Table) {
     let mut text = String::from("kind,size,rain\n");
-    let mut rng = Streams::new(1).stream(pmm::Purpose::DATA, 0, 0);
+    let mut rng = Streams::new(1).stream(pmm_core::Purpose::DATA, 0, 0);
     for _ in 0..2000 {
         let kind = if rng.unit() < 0.3 { "a" } else { "b" };
         let size = if kind == "a" { 1 + rng.below(2) } else { 7 + rng.below(2) };
@@ -80,7 +80,7 @@ fn learns_and_draws_what_belongs_together() {
         for step in 0..400u64 {
             let rows: Vec<u32> = (0..128).map(|i| ((step * 128 + i) % 2000) as u32).collect();
             let known = |row: usize| {
-                let mut rng = streams.stream(pmm::Purpose::custom(50), step, row as u64);
+                let mut rng = streams.stream(pmm_core::Purpose::custom(50), step, row as u64);
                 (0..3).map(|_| rng.unit() < 0.4).collect()
             };
             let batch = net.batch(&table, &rows, known, &streams, step).unwrap();

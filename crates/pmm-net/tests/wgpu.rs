@@ -3,7 +3,7 @@
 #![cfg(feature = "wgpu")]
 
 use burn::tensor::Device;
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_net::image::{ImageNet, ImagePair, ImageShape, Known, NoisyImage, Parametrisation, PixelFacts};
 use pmm_net::text::{MaskedText, Schedule, TextNet};
 use pmm_net::{Parts, Positions, TransformerConfig, Trunk, TrunkConfig, TrunkKind, UnetConfig, UnetKind};

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use pmm::Stream;
+use pmm_core::Stream;
 
 /// Numbers by which a network is told how an image was changed.
 pub(crate) const NUMBERS: usize = 9;
@@ -155,7 +155,7 @@ fn reflected(place: i64, length: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pmm::{Purpose, Streams};
+    use pmm_core::{Purpose, Streams};
 
     const NONE: Augmentation = Augmentation {
         mirrored: false,

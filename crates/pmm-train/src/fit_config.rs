@@ -1,6 +1,6 @@
 //! The resolved settings of a model: `config.toml`.
 
-use pmm::Head;
+use pmm_core::Head;
 use pmm_net::table::ClockKind;
 use pmm_net::{TrunkConfig, TrunkKind};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Default for FitConfig {
 }
 
 mod head_name {
-    use pmm::Head;
+    use pmm_core::Head;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     pub(super) fn serialize<S: Serializer>(head: &Head, serializer: S) -> Result<S::Ok, S::Error> {

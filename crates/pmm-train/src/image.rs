@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_data::Images;
 use pmm_net::image::{ImageNet, Known, NoisyImage, region};
 use rayon::prelude::*;
@@ -17,10 +17,6 @@ const VALIDATION: (usize, usize) = (64, 256);
 const VALIDATION_STEP: u64 = u64::MAX;
 /// Below so many images none is held out: validation then looks at the images it learns from.
 const LEAST_TO_HOLD_OUT: usize = 40;
-
-const SPLIT: u16 = 50;
-const CHOICE: u16 = 51;
-const AUGMENT: u16 = 54;
 
 /// Images to learn.
 #[derive(Debug)]
@@ -71,7 +67,7 @@ impl ImageTask {
         if self.config.augment == 0.0 {
             return image;
         }
-        let mut rng = self.streams.stream(Purpose::custom(AUGMENT), step, row);
+        let mut rng = self.streams.stream(Purpose::AUGMENT, step, row);
         let mut change = Augmentation::draw(self.config.augment, &mut rng);
         // An image that may be mirrored untold is as good as its mirror image: nothing is left to tell.
         change.mirrored &= !self.config.flips;
@@ -87,7 +83,7 @@ pub fn split_images(count: usize, valid: f64, streams: &Streams) -> (Vec<u32>, V
     if count < LEAST_TO_HOLD_OUT || held_out == 0 {
         return (all.clone(), all);
     }
-    streams.stream(Purpose::custom(SPLIT), 0, 0).shuffle(&mut all);
+    streams.stream(Purpose::IMAGE_SPLIT, 0, 0).shuffle(&mut all);
     let valid = all.split_off(count - held_out.min(4_000));
     (all, valid)
 }
@@ -98,7 +94,7 @@ impl Task for ImageTask {
     fn batch(&self, step: u64) -> Self::Batch {
         let shift = self.streams.stream(Purpose::TIME, step, 0).unit();
         let image = |row: usize| {
-            let mut rng = self.streams.stream(Purpose::custom(CHOICE), step, row as u64);
+            let mut rng = self.streams.stream(Purpose::IMAGE_CHOICE, step, row as u64);
             let index = self.train[rng.below(self.train.len() as u64) as usize] as usize;
             let flip = rng.unit() < 0.5 && self.config.flips;
             let told = rng.unit() >= self.config.label_dropout;

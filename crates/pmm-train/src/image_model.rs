@@ -95,7 +95,10 @@ pub fn image_identity(data: &str, images: &ImageFacts, config: &ImageConfig) -> 
 }
 
 /// The network of settings and images, on the chosen device.
-pub fn image_network(images: &ImageFacts, config: &ImageConfig) -> Result<ImageNet, pmm::ParameterError> {
+pub fn image_network(
+    images: &ImageFacts,
+    config: &ImageConfig,
+) -> Result<ImageNet, pmm_core::ParameterError> {
     let shape =
         ImageShape { pair: config.pair, parametrisation: config.parametrisation, facts: images.pixels };
     ImageNet::new(&config.net, &shape, pmm_net::device())

@@ -60,7 +60,7 @@ pub enum ModelError {
     Tensors(#[from] TensorFileError),
     /// The schema makes no network.
     #[error("the schema makes no model: {0}")]
-    Parameter(#[from] pmm::ParameterError),
+    Parameter(#[from] pmm_core::ParameterError),
 }
 
 /// The names of the files.
@@ -108,7 +108,7 @@ fn what_matters(config: &FitConfig) -> FitConfig {
 }
 
 /// The network of a schema and settings, on the chosen device.
-pub fn network(schema: &Arc<Schema>, config: &FitConfig) -> Result<TableNet, pmm::ParameterError> {
+pub fn network(schema: &Arc<Schema>, config: &FitConfig) -> Result<TableNet, pmm_core::ParameterError> {
     TableNet::new(schema.clone(), config.clock, config.head, &config.net, pmm_net::device())
 }
 

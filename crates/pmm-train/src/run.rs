@@ -211,7 +211,7 @@ mod tests {
     impl Task for Toy {
         type Batch = (f32, f32, f32);
         fn batch(&self, step: u64) -> Self::Batch {
-            let mut stream = pmm::Streams::new(1).stream(pmm::Purpose::DATA, step, 0);
+            let mut stream = pmm_core::Streams::new(1).stream(pmm_core::Purpose::DATA, step, 0);
             let (a, b) = (stream.normal() as f32, stream.normal() as f32);
             let noise = if self.poisoned.contains(&step) { f32::NAN } else { 0.1 * stream.normal() as f32 };
             (a, b, 2.0 * a - b + noise)

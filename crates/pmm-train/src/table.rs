@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use pmm::{Purpose, SpaceError, Stream, Streams};
+use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
 use pmm_net::Masks;
 use pmm_net::table::{Batch, TableNet};
@@ -26,11 +26,6 @@ const TARGET_SHARE: f64 = 0.2;
 const LEAST_VALIDATION: usize = 2048;
 const LEAST_CELLS: usize = 65_536;
 const VALIDATION_CHUNK: usize = 512;
-
-const EPOCH: u16 = 10;
-const KNOWN: u16 = 11;
-const DROPOUT: u16 = 12;
-const VALIDATION: u16 = 13;
 
 /// A table to learn.
 #[derive(Debug)]
@@ -73,9 +68,7 @@ impl TableTask {
             let batch = task.net.batch(
                 held_out,
                 rows,
-                |row| {
-                    task.known(&mut task.streams.stream(Purpose::custom(VALIDATION), 0, first + row as u64))
-                },
+                |row| task.known(&mut task.streams.stream(Purpose::VALIDATION, 0, first + row as u64)),
                 &task.streams,
                 // Steps of training count from 0: far from these.
                 u64::MAX - chunk as u64,
@@ -126,7 +119,7 @@ impl TableTask {
             return order.clone();
         }
         let mut order = self.train.clone();
-        self.streams.stream(Purpose::custom(EPOCH), epoch, 0).shuffle(&mut order);
+        self.streams.stream(Purpose::EPOCH, epoch, 0).shuffle(&mut order);
         let order = Arc::new(order);
         *latest = Some((epoch, order.clone()));
         order
@@ -145,7 +138,7 @@ impl TableTask {
             let mut mask = vec![0f32; self.config.rows * width];
             for (row, mask) in mask.chunks_exact_mut(width).enumerate() {
                 let mut rng =
-                    self.streams.block_stream(Purpose::custom(DROPOUT), block as u32, step, row as u64);
+                    self.streams.block_stream(Purpose::TABLE_DROPOUT, block as u32, step, row as u64);
                 for units in mask.chunks_mut(4) {
                     let word = rng.word();
                     for (k, unit) in units.iter_mut().enumerate() {
@@ -164,8 +157,7 @@ impl Task for TableTask {
 
     fn batch(&self, step: u64) -> TrainBatch {
         let rows = self.rows(step);
-        let known =
-            |row: usize| self.known(&mut self.streams.stream(Purpose::custom(KNOWN), step, row as u64));
+        let known = |row: usize| self.known(&mut self.streams.stream(Purpose::KNOWN, step, row as u64));
         let batch = self.net.batch(&self.table, &rows, known, &self.streams, step);
         let batch =
             batch.unwrap_or_else(|error| unreachable!("cells were checked when they were read: {error}"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_data::Tokens;
 use pmm_net::text::{MaskedText, TextNet};
 use rayon::prelude::*;
@@ -13,7 +13,6 @@ use crate::run::Task;
 const VALIDATION: u64 = 128;
 /// Validation's masks and times; steps of training count from 0: far from this.
 const VALIDATION_STEP: u64 = u64::MAX;
-const START: u16 = 30;
 
 /// A text to learn.
 #[derive(Debug)]
@@ -70,7 +69,7 @@ impl Task for TextTask {
         let shift = self.streams.stream(Purpose::TIME, step, 0).unit();
         let text = |row: usize| {
             let starts = self.train - self.net.length() as u64 + 1;
-            let start = self.streams.stream(Purpose::custom(START), step, row as u64).below(starts);
+            let start = self.streams.stream(Purpose::WINDOW, step, row as u64).below(starts);
             // Stratified: one time in each of as many strata as there are texts.
             let t = ((row as f64 + shift) / self.batch as f64).min(1.0 - f64::EPSILON);
             MaskedText::at(&self.net, &self.window(start), t, &self.streams, step, row as u64)

@@ -38,7 +38,7 @@ pub fn text_identity(data: &str, tokenizer: &Tokenizer, config: &TextConfig) -> 
 }
 
 /// The network of settings, on the chosen device.
-pub fn text_network(classes: usize, config: &TextConfig) -> Result<TextNet, pmm::ParameterError> {
+pub fn text_network(classes: usize, config: &TextConfig) -> Result<TextNet, pmm_core::ParameterError> {
     TextNet::new(classes, &config.net, config.schedule, pmm_net::device())
 }
 

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use pmm::{Gamma, Pair, Poisson, Purpose, Streams};
+use pmm_core::{Gamma, Pair, Poisson, Purpose, Streams};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let streams = Streams::new(0);
     println!("Normal draws, rows of {COLUMNS}, each from its own stream:");
     compare(&[
-        ("pmm::Streams", &|| each_row(|row| streams.stream(Purpose::STATE, 0, row), |rng| rng.normal())),
+        ("pmm_core::Streams", &|| each_row(|row| streams.stream(Purpose::STATE, 0, row), |rng| rng.normal())),
         ("rand_philox", &|| {
             each_row(|row| Philox::new([0, 0], u128::from(row) << 64), |rng| StandardNormal.sample(rng))
         }),
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for a in [0.1, 3.0, 100.0] {
         println!("Poisson draws of mean {a} x, x from 0.2 to 9.2, from the same streams:");
         compare(&[
-            ("pmm::Poisson", &|| rows_of(&poisson, &x, a, stream)),
+            ("pmm_core::Poisson", &|| rows_of(&poisson, &x, a, stream)),
             ("rand_distr::Poisson", &|| {
                 each_cell(&x, stream, |x, rng| {
                     rand_distr::Poisson::new(a * x).map_or(f64::NAN, |law| law.sample(rng))
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for a in [0.01, 0.5, 5.0] {
         println!("Gamma draws of shape {a} and scale x, from the same streams:");
         compare(&[
-            ("pmm::Gamma", &|| rows_of(&gamma, &x, a, stream)),
+            ("pmm_core::Gamma", &|| rows_of(&gamma, &x, a, stream)),
             ("rand_distr::Gamma", &|| {
                 each_cell(&x, stream, |x, rng| {
                     rand_distr::Gamma::new(a, x).map_or(f64::NAN, |law| law.sample(rng))
@@ -81,7 +81,7 @@ fn rows_of<P: Pair<Value = f32, Stat = f64>>(
     pair: &P,
     x: &[f32],
     a: f64,
-    start: impl Fn(u64) -> pmm::Stream,
+    start: impl Fn(u64) -> pmm_core::Stream,
 ) -> f64 {
     let (clocks, mut s) = ([a; COLUMNS], [0.0; COLUMNS]);
     let row = |row| {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, bail};
 use clap::Parser;
 use comfy_table::Table as Text;
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 
 use crate::cli::{Cli, DemoArgs};
 use crate::output::{self, Advice};
@@ -132,7 +132,7 @@ impl Split {
         let mut lines = DATA.lines();
         let header = lines.next().map(cells).unwrap_or_default();
         let mut train: Vec<Row> = lines.map(cells).collect();
-        Streams::new(seed).stream(Purpose::custom(42), 0, 0).shuffle(&mut train);
+        Streams::new(seed).stream(Purpose::DEMO, 0, 0).shuffle(&mut train);
         let held_out = (HELD_OUT * train.len() as f64).round() as usize;
         let test = train.split_off(train.len() - held_out);
         let complete = test.iter().filter(|row| row.iter().all(|cell| !cell.is_empty())).take(SHOWN);

@@ -1,6 +1,6 @@
 //! How well one column is predicted from the others.
 
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Coding, Numbers};
 use pmm_eval::table::{TableError, calibration, class_calibration};
 use pmm_eval::{Prediction, PredictionScore};

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use pmm_data::Table;
 use pmm_eval::table::{Frame, TableScores, scores};
 use pmm_eval::{Prediction, TableReport};
@@ -209,7 +209,7 @@ fn likelihood(model: &Model, test: &Rows, streams: &Streams) -> Option<Likelihoo
 /// Two halves of rows, the same for the same seed.
 fn halves(rows: &Coded, streams: &Streams) -> (Coded, Coded) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    streams.stream(Purpose::custom(41), 0, 0).shuffle(&mut order);
+    streams.stream(Purpose::HALVES, 0, 0).shuffle(&mut order);
     let (first, second) = order.split_at(rows.len() / 2);
     let take = |places: &[usize]| places.iter().map(|&row| rows[row].clone()).collect();
     (take(first), take(second))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{ImageOptions, ImageSource, Images};
 use pmm_net::image::ImageNet;
 use pmm_train::{

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use pmm::{States, Store, Values};
+use pmm_core::{States, Store, Values};
 use pmm_data::read_image;
 use pmm_train::ImageModel;
 

@@ -1,7 +1,7 @@
 //! How images are drawn: the sampler and its number of calls.
 
 use anyhow::bail;
-use pmm::{
+use pmm_core::{
     Churn, Exponential, Finish, Grid, Observer, Purpose, Solver, States, Streams, Values, leap, ode, online,
 };
 use pmm_net::image::{ImageDenoiser, ImagePair};
@@ -18,8 +18,6 @@ const SIGMA_MAX: f64 = 80.0;
 const RHO: f64 = 7.0;
 /// The noise levels between which churn applies.
 const CHURN: (f64, f64) = (0.05, 50.0);
-/// The stream that draws classes.
-const CLASS: u16 = 52;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
@@ -151,7 +149,7 @@ pub(super) fn classes(
         if asked.is_some() || total == 0 {
             return asked;
         }
-        let mut left = streams.stream(Purpose::custom(CLASS), 0, row).below(total);
+        let mut left = streams.stream(Purpose::CLASS, 0, row).below(total);
         let class = facts.class_counts.iter().position(|&count| {
             let here = left < count;
             left = left.saturating_sub(count);

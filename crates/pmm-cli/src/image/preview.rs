@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pmm::{States, Streams};
+use pmm_core::{States, Streams};
 use pmm_net::image::{ImageDenoiser, ImageNet};
 use pmm_train::{Facts, ImageFacts, Progress, State, Watcher};
 

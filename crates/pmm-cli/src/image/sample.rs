@@ -1,7 +1,7 @@
 //! `pmm sample` for images.
 
 use anyhow::bail;
-use pmm::{Estimates, States, Streams};
+use pmm_core::{Estimates, States, Streams};
 use pmm_train::ImageModel;
 
 use super::given::Given;

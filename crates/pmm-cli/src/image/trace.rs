@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use pmm::{Estimate, Estimates, States, Streams};
+use pmm_core::{Estimate, Estimates, States, Streams};
 use pmm_data::{animated_png, grid_png};
 use pmm_train::ImageModel;
 

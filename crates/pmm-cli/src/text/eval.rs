@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use pmm::{Prompt, Streams, Texts, text_bound};
+use pmm_core::{Prompt, Streams, Texts, text_bound};
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_eval::text::{NGram, TextScores};
 use pmm_eval::{BoundLine, TextReport};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::text::TextNet;
 use pmm_train::{

@@ -1,7 +1,7 @@
 //! Texts with gaps: `____` and `[MASK:12]`.
 
 use anyhow::bail;
-use pmm::{MASK, Prompt, Streams, Texts};
+use pmm_core::{MASK, Prompt, Streams, Texts};
 use pmm_train::TextModel;
 
 use super::plan::Plan;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use anyhow::bail;
-use pmm::{
+use pmm_core::{
     Filter, Grid, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TokenDenoiser, events,
     parallel, steps,
 };

@@ -1,6 +1,6 @@
 //! How well gaps of held-out passages are filled, by the model and by a trigram model.
 
-use pmm::{MASK, Place, Purpose, Streams, Texts, TokenDenoiser};
+use pmm_core::{MASK, Place, Purpose, Streams, Texts, TokenDenoiser};
 use pmm_eval::text::NGram;
 use pmm_train::TextModel;
 
@@ -31,7 +31,7 @@ pub(super) fn gaps(
     let mut shown = texts.clone();
     for (row, shown) in shown.chunks_exact_mut(length).enumerate() {
         let mut order: Vec<usize> = (0..length).collect();
-        streams.stream(Purpose::ORDER, 0, row as u64).shuffle(&mut order);
+        streams.stream(Purpose::HIDDEN_TOKENS, 0, row as u64).shuffle(&mut order);
         order.truncate(((GAPS.1 * length as f64) as usize).max(1));
         order.iter().for_each(|&position| shown[position] = MASK);
         orders.push(order);

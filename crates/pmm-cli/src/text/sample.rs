@@ -1,7 +1,7 @@
 //! `pmm sample` for texts.
 
 use anyhow::bail;
-use pmm::{MASK, Prompt, Streams, Texts};
+use pmm_core::{MASK, Prompt, Streams, Texts};
 use pmm_train::TextModel;
 
 use super::plan::{CHUNK, Plan};

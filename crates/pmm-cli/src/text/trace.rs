@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::bail;
-use pmm::{MASK, Prompt, Streams, Texts};
+use pmm_core::{MASK, Prompt, Streams, Texts};
 use pmm_train::TextModel;
 
 use super::plan::Plan;

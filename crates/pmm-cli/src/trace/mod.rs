@@ -5,7 +5,7 @@ mod paths;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_data::{Coding, Kind, Schema};
 use pmm_eval::chart::{Axis, Chart, Figure, Style};
 use pmm_net::table::ClockKind;

@@ -1,6 +1,6 @@
 //! Means of cells while a sampler runs, in the columns' own units.
 
-use pmm::{Estimate, Estimates, States, Streams, Values};
+use pmm_core::{Estimate, Estimates, States, Streams, Values};
 use pmm_data::{Coding, Column};
 use pmm_net::table::{Cell, ClockKind, ColumnPlace, Plan};
 use pmm_train::Model;

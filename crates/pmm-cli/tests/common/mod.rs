@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assert_cmd::Command;
-use pmm::{Purpose, Stream, Streams};
+use pmm_core::{Purpose, Stream, Streams};
 use pmm_data::{Field, Header, ReadOptions, Source, Writer};
 
 /// What no run of a test takes: beyond it the program hangs.

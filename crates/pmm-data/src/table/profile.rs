@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use pmm::Streams;
+use pmm_core::{Purpose, Streams};
 
 use super::date_scan::DateProfile;
 use super::dates::DateFormat;
 use super::missing::Markers;
 use super::numbers::{FormatProfile, Number};
-use super::sample::{Reservoir, VALUES};
+use super::sample::Reservoir;
 
 /// How much is kept of each column. Together the columns stay below some hundred megabytes, however many there are.
 #[derive(Debug, Clone, Copy)]
@@ -191,7 +191,7 @@ impl Profile {
         let date = self.dates.format();
         if numeric || date.is_some() {
             let size = self.limits.values;
-            let reservoir = Reservoir::new(size, &Streams::new(0), VALUES, self.place);
+            let reservoir = Reservoir::new(size, &Streams::new(0), Purpose::COLUMN_VALUES, self.place);
             let sample = ValueSample::new(texts, date.filter(|_| !numeric), reservoir);
             let many = sample.tokens.len() > TOKENS;
             self.seen = if many { Seen::TooMany } else { Seen::Values(Box::new(sample)) };

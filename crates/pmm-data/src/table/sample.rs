@@ -1,10 +1,6 @@
 //! Uniform samples of streams whose length is not known.
 
-use pmm::{Purpose, Stream, Streams};
-
-/// The streams of this crate: values of a column and rows of a table.
-pub(crate) const VALUES: Purpose = Purpose::custom(1);
-pub(crate) const ROWS: Purpose = Purpose::custom(2);
+use pmm_core::{Purpose, Stream, Streams};
 
 /// Where the next item of a stream goes in a reservoir (Vitter's Algorithm R).
 #[derive(Debug, Clone)]
@@ -45,7 +41,7 @@ mod tests {
     fn every_item_is_as_likely() {
         let mut hits = [0i64; 10];
         for run in 0..20_000 {
-            let mut reservoir = Reservoir::new(3, &Streams::new(1), VALUES, run);
+            let mut reservoir = Reservoir::new(3, &Streams::new(1), Purpose::COLUMN_VALUES, run);
             let mut kept = [0; 3];
             for item in 0..10 {
                 if let Some(slot) = reservoir.slot() {

@@ -14,7 +14,7 @@ pub(crate) const VERSION: u32 = 1;
 /// The columns of a table and how each is modelled.
 ///
 /// ```
-/// use pmm::Streams;
+/// use pmm_core::Streams;
 /// use pmm_data::{Kind, Overrides, ReadOptions, Schema, Source, Table};
 /// let text = "town,rain\nOslo,1.25\nRome,0.50\nOslo,NA\n";
 /// let source = Source::from_bytes("rain.csv", text.into(), &ReadOptions::default())?;

@@ -1,12 +1,12 @@
 //! A whole table in memory, coded by column.
 
-use pmm::Streams;
+use pmm_core::{Purpose, Streams};
 
 use super::coder::{CodedRow, ReadNotes};
 use super::column::EMPTY;
 use super::error::ReadError;
 use super::records::Record;
-use super::sample::{ROWS, Reservoir};
+use super::sample::Reservoir;
 use super::schema::Schema;
 use super::source::Source;
 
@@ -42,7 +42,7 @@ impl Table {
         let mut coder = schema.coder(source)?;
         let modelled: Vec<bool> = schema.columns.iter().map(|column| column.is_modelled()).collect();
         let width = modelled.iter().filter(|&&modelled| modelled).count().max(1);
-        let mut reservoir = Reservoir::new(max_cells / width, streams, ROWS, 0);
+        let mut reservoir = Reservoir::new(max_cells / width, streams, Purpose::TABLE_ROWS, 0);
         let mut table = Self { rows: 0, columns: vec![Cells::default(); modelled.len()], origin: vec![] };
         let (mut records, mut record, mut row) = (source.records()?, Record::default(), CodedRow::default());
         while records.read(&mut record)? {

@@ -34,7 +34,7 @@ pub fn frechet(first: &Gaussian, second: &Gaussian) -> Result<f64, ImageScoreErr
 
 #[cfg(test)]
 mod tests {
-    use pmm::{Purpose, Streams};
+    use pmm_core::{Purpose, Streams};
 
     use super::super::{Features, Moments};
     use super::*;

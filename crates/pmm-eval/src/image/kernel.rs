@@ -1,6 +1,6 @@
 //! The kernel distance: a squared maximum mean discrepancy with a polynomial kernel.
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use serde::Serialize;
 
 use super::error::{ImageScoreError, same_dimension};
@@ -62,7 +62,7 @@ pub fn kernel_distance(
 
 /// Images in a random order.
 fn order(images: usize, seed: u64, row: u64) -> Vec<usize> {
-    let mut stream = Streams::new(seed).stream(Purpose::ORDER, 0, row);
+    let mut stream = Streams::new(seed).stream(Purpose::KERNEL_SUBSET, 0, row);
     let mut order: Vec<usize> = (0..images).collect();
     for place in (1..images).rev() {
         order.swap(place, stream.below(place as u64 + 1) as usize);

@@ -97,7 +97,7 @@ impl Moments {
 
 #[cfg(test)]
 mod tests {
-    use pmm::{Purpose, Streams};
+    use pmm_core::{Purpose, Streams};
 
     use super::*;
 

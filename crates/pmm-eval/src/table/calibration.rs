@@ -1,6 +1,6 @@
 //! Predictive draws against what came: sharp enough, and no surer than they may be?
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ pub fn calibration(
     enough("the true values", known.len(), 1)?;
     let streams = Streams::new(seed);
     let one = |&i: &usize| {
-        Row::of(&draws[i * k..][..k], truth[i], streams.stream(Purpose::custom(102), 0, i as u64).unit())
+        Row::of(&draws[i * k..][..k], truth[i], streams.stream(Purpose::CALIBRATION, 0, i as u64).unit())
     };
     let rows: Vec<Row> = known.par_iter().map(one).collect();
     let baseline = thinned(marginal, seed);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use serde::Serialize;
 
 /// The code of a missing cell in a column of levels.
@@ -236,7 +236,7 @@ impl Frame {
 pub(crate) fn some_rows(rows: usize, count: usize, seed: u64, table: u64) -> Vec<usize> {
     let mut all: Vec<usize> = (0..rows).collect();
     if count < rows {
-        let mut stream = Streams::new(seed).stream(Purpose::custom(100), 0, table);
+        let mut stream = Streams::new(seed).stream(Purpose::SCORED_ROWS, 0, table);
         for i in 0..count {
             all.swap(i, i + stream.below((rows - i) as u64) as usize);
         }

@@ -1,6 +1,6 @@
 //! Column by column: are the values the right ones?
 
-use pmm::{total_variation, wasserstein};
+use pmm_core::{total_variation, wasserstein};
 use rayon::prelude::*;
 use serde::Serialize;
 

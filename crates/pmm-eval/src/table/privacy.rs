@@ -167,7 +167,7 @@ fn keys(frame: &Frame) -> Vec<Vec<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use pmm::{Purpose, Streams};
+    use pmm_core::{Purpose, Streams};
 
     use super::*;
     use crate::table::FrameColumn;

@@ -1,6 +1,6 @@
 //! The two-sample test: can a strong classifier tell synthetic rows from real ones?
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use serde::Serialize;
 
 use super::boost::{Features, Loss, Trees};
@@ -72,7 +72,7 @@ fn cross_validated(real: &Frame, other: &Frame, seed: u64) -> Result<f64, TableE
 fn folds(real: usize, other: usize, seed: u64) -> Vec<usize> {
     let deal = |rows: usize, side: u64| {
         let mut deck: Vec<usize> = (0..rows).map(|i| i % FOLDS).collect();
-        Streams::new(seed).stream(Purpose::custom(101), 0, side).shuffle(&mut deck);
+        Streams::new(seed).stream(Purpose::TWO_SAMPLE, 0, side).shuffle(&mut deck);
         deck
     };
     [deal(real, 0), deal(other, 1)].concat()

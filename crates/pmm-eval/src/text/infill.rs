@@ -193,7 +193,7 @@ fn best(weights: &[f64]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pmm::{Purpose, Streams};
+    use pmm_core::{Purpose, Streams};
 
     /// A text with some memory: a token is often the sum of the last two.
     fn text(length: usize, classes: u32) -> Vec<u32> {

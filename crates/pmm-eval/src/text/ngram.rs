@@ -170,7 +170,7 @@ impl Discounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pmm::{MarkovChain, Purpose, Streams};
+    use pmm_core::{MarkovChain, Purpose, Streams};
 
     fn noise(length: usize, classes: u64) -> Vec<u32> {
         let mut stream = Streams::new(3).stream(Purpose::DATA, 0, 0);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use pmm::{Denoiser, Estimate, Estimates, States, Store};
+use pmm_core::{Denoiser, Estimate, Estimates, States, Store};
 
 use super::net::{ImageNet, View};
 
@@ -87,7 +87,7 @@ mod tests {
     use super::super::net::tests::{net, weights};
     use super::super::pixels::ImagePair;
     use super::*;
-    use pmm::{Exponential, Finish, Grid, Solver, Streams, Values, leap, ode, online};
+    use pmm_core::{Exponential, Finish, Grid, Solver, Streams, Values, leap, ode, online};
 
     fn denoiser(pair: ImagePair) -> ImageDenoiser {
         let net = net(pair, 0.0);

@@ -1,6 +1,6 @@
 //! What the network is shown of a pixel at a clock reading, and what its answer F says about the pixel.
 
-use pmm::Clock;
+use pmm_core::Clock;
 use serde::{Deserialize, Serialize};
 
 use super::pixels::{GAMMA, ImagePair, PixelFacts, WHITE};
@@ -184,7 +184,7 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pmm::{Exponential, Purpose, Streams};
+    use pmm_core::{Exponential, Purpose, Streams};
 
     const FACTS: PixelFacts = PixelFacts { mean: 0.3, sd: 0.5 };
 

@@ -1,7 +1,7 @@
 //! A U-Net as the network of images on their clocks: losses and gradients.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pmm::{Block, Exponential, ParameterError, Space, Streams};
+use pmm_core::{Block, Exponential, ParameterError, Space, Streams};
 use rayon::prelude::*;
 
 use super::level::{Level, Levels, Parametrisation};
@@ -305,7 +305,7 @@ pub(super) mod tests {
     use super::super::noisy::{Known, region};
     use super::*;
     use crate::unet::UnetKind;
-    use pmm::Purpose;
+    use pmm_core::Purpose;
 
     /// A small network that is told classes, what is observed and how images were changed.
     pub(in crate::image) fn net(pair: ImagePair, dropout: f64) -> ImageNet {

@@ -1,6 +1,6 @@
 //! Images in noise, to learn from.
 
-use pmm::{States, Store, Stream, Streams, Values};
+use pmm_core::{States, Store, Stream, Streams, Values};
 
 use super::net::ImageNet;
 

@@ -1,6 +1,6 @@
 //! Bytes of images as coordinates of a pair.
 
-use pmm::{AnyPair, Normal, ParameterError, Poisson};
+use pmm_core::{AnyPair, Normal, ParameterError, Poisson};
 use serde::{Deserialize, Serialize};
 
 /// The pair by which pixels are watched.

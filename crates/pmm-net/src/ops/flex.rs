@@ -34,7 +34,7 @@ pub(super) fn from_values<const D: usize>(values: Vec<f32>, shape: [usize; D]) -
 #[cfg(test)]
 pub(super) mod test {
     use burn::tensor::{Device, Tensor, TensorData};
-    use pmm::{Purpose, Streams};
+    use pmm_core::{Purpose, Streams};
 
     /// Normal numbers of this shape.
     pub(in super::super) fn numbers(shape: [usize; 4], key: u64) -> TensorData {

@@ -1,6 +1,6 @@
 //! Numbers of few values on running clocks: a law over the values by Bayes' rule.
 
-use pmm::Pair;
+use pmm_core::Pair;
 
 use super::head::log_shares;
 
@@ -52,7 +52,7 @@ impl Atoms {
 
 #[cfg(test)]
 mod tests {
-    use pmm::{
+    use pmm_core::{
         Block, Element, Exponential, FiniteTarget, Gamma, Normal, Poisson, Space, States, Store, Streams,
         Values,
     };
@@ -62,7 +62,7 @@ mod tests {
     /// With logits of the shares, the law is the exact posterior of the finite target, early and late.
     fn agrees_with_oracle<P>(pair: P, x: Vec<f32>)
     where
-        P: Pair<Value = f32, Stat = f64> + Into<pmm::AnyPair> + Clone,
+        P: Pair<Value = f32, Stat = f64> + Into<pmm_core::AnyPair> + Clone,
     {
         let counts: Vec<u64> = (0..x.len() as u64).map(|k| 1 + k * k % 7).collect();
         let atoms = Atoms::new(&pair, x.clone(), counts.clone());

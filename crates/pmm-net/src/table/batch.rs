@@ -1,6 +1,6 @@
 //! Batches: rows of a table as features and targets, with some cells known.
 
-use pmm::{Purpose, SpaceError, States, Store, Streams, Values};
+use pmm_core::{Purpose, SpaceError, States, Store, Streams, Values};
 use pmm_data::{Coding, Table};
 use rayon::prelude::*;
 
@@ -17,9 +17,6 @@ pub struct Batch {
     /// What it should say.
     pub targets: Vec<Target>,
 }
-
-const TIES: u16 = 2;
-const STAND_IN: u16 = 3;
 
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
 
@@ -76,7 +73,7 @@ impl TableNet {
                 return KNOWN;
             }
             let value = cells[i].value.map(|value| {
-                let u = streams.block_stream(Purpose::custom(TIES), column as u32, step, row as u64).unit();
+                let u = streams.block_stream(Purpose::TIES, column as u32, step, row as u64).unit();
                 let place = &self.coordinates.columns[column];
                 place.from_value(&self.schema.columns[place.column], value, u) as f32
             });
@@ -105,10 +102,9 @@ impl TableNet {
             if known[i] || cells[i].is_unknown() {
                 return KNOWN;
             }
-            let masked = place
-                .tokens
-                .as_ref()
-                .is_some_and(|tokens| states.stat(tokens.block).as_tokens().unwrap_or(&[])[row] == pmm::MASK);
+            let masked = place.tokens.as_ref().is_some_and(|tokens| {
+                states.stat(tokens.block).as_tokens().unwrap_or(&[])[row] == pmm_core::MASK
+            });
             let mut target = Target { weight: 1.0, token: cells[i].token.filter(|_| masked), ..KNOWN };
             if let (Some(value), Some(means)) = (cells[i].value, &means[column]) {
                 (target.mean, target.clock) = self.anchor(column, &states, f64::from(means[row]), row);
@@ -130,7 +126,7 @@ impl TableNet {
             if place.value.is_none() || cell.value.is_some() || cell.token.is_none() {
                 return *cell;
             }
-            let purpose = Purpose::custom(STAND_IN);
+            let purpose = Purpose::STAND_IN;
             let mut rng = streams.block_stream(purpose, (i % columns) as u32, step, (i / columns) as u64);
             Cell { value: Some(numbers.grid.value(rng.normal(), numbers.snap)), ..*cell }
         };

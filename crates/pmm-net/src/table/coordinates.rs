@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pmm::{
+use pmm_core::{
     AnyPair, Block, Exponential, Gamma, Group, LogLinear, Masked, Normal, Pair, ParameterError, Poisson,
     Space,
 };

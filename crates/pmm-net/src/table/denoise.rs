@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pmm::{Denoiser, Estimate, Estimates, Head, Mixture, States};
+use pmm_core::{Denoiser, Estimate, Estimates, Head, Mixture, States};
 use pmm_data::Coding;
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! New cells: rows with unknown cells are filled by a sampler.
 
-use pmm::{Finish, Grid, Observer, ParameterError, SpaceError, States, Streams, Values, online, reveal};
+use pmm_core::{Finish, Grid, Observer, ParameterError, SpaceError, States, Streams, Values, online, reveal};
 
 use super::coordinates::{Cell, ClockKind};
 use super::denoise::TableDenoiser;

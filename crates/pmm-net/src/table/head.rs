@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use pmm::{Head, Stream};
+use pmm_core::{Head, Stream};
 
 use super::atoms::Atoms;
 use super::coordinates::{ColumnPlace, Scale};
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     fn heads() -> Vec<(ColumnHead, Target)> {
-        let poisson = pmm::Poisson::new(0.5, 0.5).unwrap();
+        let poisson = pmm_core::Poisson::new(0.5, 0.5).unwrap();
         let atoms = Atoms::new(&poisson, vec![0.5, 1.0, 2.0, 4.0], vec![5, 2, 1, 1]);
         let base = Target { weight: 0.7, token: None, value: None, mean: 0.0, clock: 0.0 };
         let value = |head, len| ColumnHead { tokens: None, missing: None, value: Some((0..len, head)) };
@@ -366,7 +366,7 @@ mod tests {
     fn slopes_are_those_of_the_loss() {
         for (index, (head, target)) in heads().into_iter().enumerate() {
             let len = head.end(0);
-            let mut stream = pmm::Streams::new(9).stream(pmm::Purpose::DATA, index as u64, 0);
+            let mut stream = pmm_core::Streams::new(9).stream(pmm_core::Purpose::DATA, index as u64, 0);
             // Small enough to stay clear of the bounds of the standard deviations.
             let outputs: Vec<f32> = (0..len).map(|_| 0.5 * stream.normal() as f32).collect();
             let mut slope = vec![0.0; len];
@@ -423,7 +423,7 @@ mod tests {
     fn draws_follow_the_law() {
         let components = vec![(0.3, -1.0, 0.1), (0.7, 1.0, 0.5)];
         let law = Law { codes: vec![0.2, 0.0, 0.8], components, ..Law::default() };
-        let mut rng = pmm::Streams::new(4).stream(pmm::Purpose::DATA, 0, 0);
+        let mut rng = pmm_core::Streams::new(4).stream(pmm_core::Purpose::DATA, 0, 0);
         let n = 20_000;
         let codes: Vec<u32> = (0..n).map(|_| law.draw_code(&mut rng)).collect();
         let below = (0..n).filter(|_| law.draw(&mut rng) <= 1.2).count() as f64 / f64::from(n);

@@ -1,6 +1,6 @@
 //! The likelihood of rows under a reveal model, in bits per column.
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 use serde::Serialize;
 
 use super::coordinates::{Cell, ClockKind, ColumnPlace};
@@ -32,7 +32,6 @@ pub struct Likelihood {
 
 /// Rows that share an order.
 const CHUNK: usize = 512;
-const ORDER: u16 = 40;
 
 impl TableDenoiser {
     /// The likelihood of rows, `[rows, columns]` of the modelled columns: −log₂ p(x) = −Σ log₂ p(x_c | those before c), over the
@@ -53,7 +52,7 @@ impl TableDenoiser {
         let mut rows = Vec::with_capacity(cells.len() / columns);
         for (chunk, cells) in cells.chunks(CHUNK * columns).enumerate() {
             let mut order: Vec<usize> = (0..columns).collect();
-            streams.stream(Purpose::custom(ORDER), 0, chunk as u64).shuffle(&mut order);
+            streams.stream(Purpose::LIKELIHOOD_ORDER, 0, chunk as u64).shuffle(&mut order);
             rows.extend(self.costs(cells, &order).into_iter().filter_map(Cost::per_column));
             done(cells.len() / columns);
         }
@@ -139,7 +138,7 @@ mod tests {
     use std::sync::Arc;
 
     use burn::tensor::Device;
-    use pmm::Head;
+    use pmm_core::Head;
     use pmm_data::{Overrides, ReadOptions, Schema, Source};
 
     use super::*;

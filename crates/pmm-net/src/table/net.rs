@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use pmm::{Element, Head, MASK, ParameterError, States, Streams};
+use pmm_core::{Element, Head, MASK, ParameterError, States, Streams};
 use pmm_data::{Coding, PairKind, Schema};
 use rayon::prelude::*;
 

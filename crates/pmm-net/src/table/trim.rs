@@ -70,7 +70,7 @@ mod tests {
     use std::sync::Arc;
 
     use burn::tensor::Device;
-    use pmm::{Head, Streams};
+    use pmm_core::{Head, Streams};
     use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Texts with masks, to learn from.
 
-use pmm::{MASK, Pair, Purpose, Streams};
+use pmm_core::{MASK, Pair, Purpose, Streams};
 
 use super::net::TextNet;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pmm::{MASK, Place, Texts, TokenDenoiser};
+use pmm_core::{MASK, Place, Texts, TokenDenoiser};
 
 use super::net::TextNet;
 use crate::ops::transformer::Text;

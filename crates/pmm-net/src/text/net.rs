@@ -1,7 +1,7 @@
 //! A transformer as the network of masked texts: losses and gradients.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use pmm::{Clock, Masked, ParameterError, Streams};
+use pmm_core::{Clock, Masked, ParameterError, Streams};
 use rayon::prelude::*;
 
 use super::batch::MaskedText;
@@ -192,14 +192,14 @@ mod tests {
 
     /// Weights away from the zeros that training starts with, so that every path counts.
     fn weights(net: &TextNet) -> Vec<f32> {
-        let mut rng = Streams::new(3).stream(pmm::Purpose::DATA, 0, 0);
+        let mut rng = Streams::new(3).stream(pmm_core::Purpose::DATA, 0, 0);
         net.initial(&Streams::new(1)).into_iter().map(|w| w + 0.2 * rng.normal() as f32).collect()
     }
 
     fn texts(net: &TextNet, count: u64) -> Vec<MaskedText> {
         let streams = Streams::new(5);
         let text = |row: u64| {
-            let mut rng = streams.stream(pmm::Purpose::DATA, 1, row);
+            let mut rng = streams.stream(pmm_core::Purpose::DATA, 1, row);
             let tokens: Vec<u32> = (0..10).map(|_| rng.below(7) as u32).collect();
             MaskedText::at(net, &tokens, (row as f64 + 0.5) / count as f64, &streams, 0, row)
         };

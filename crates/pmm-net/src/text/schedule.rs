@@ -1,6 +1,6 @@
 //! Clocks of texts, by name.
 
-use pmm::{Clock, Linear, LogLinear, SemiAutoregressive, Staircase};
+use pmm_core::{Clock, Linear, LogLinear, SemiAutoregressive, Staircase};
 use serde::{Deserialize, Serialize};
 
 use crate::transformer::CLOCK_FEATURES;

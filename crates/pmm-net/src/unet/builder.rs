@@ -1,10 +1,10 @@
 //! Lays out the parts of a U-Net, each with the law of its initial weights.
 
-use pmm::{Purpose, Streams};
+use pmm_core::{Purpose, Streams};
 
 use super::config::UnetKind;
 use super::layers::{Conv, Linear, Norm};
-use crate::parts::{INITIAL, Parts};
+use crate::parts::Parts;
 
 /// The law of a part's initial weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,7 +109,7 @@ impl Builder {
             match *initial {
                 Initial::Constant(value) => place.fill(value),
                 Initial::Uniform(bound) => {
-                    let mut stream = streams.stream(Purpose::custom(INITIAL), 0, index as u64);
+                    let mut stream = streams.stream(Purpose::INITIAL, 0, index as u64);
                     place.iter_mut().for_each(|w| *w = (bound * (2.0 * stream.unit() - 1.0)) as f32);
                 }
             }

@@ -1,10 +1,7 @@
 //! Dropout whose masks are functions of (seed, step, row, block).
 
 use burn::tensor::{Device, Tensor, TensorData};
-use pmm::{Purpose, Streams};
-
-/// The purpose of the streams that draw masks.
-const DROPOUT: u16 = 40;
+use pmm_core::{Purpose, Streams};
 
 /// Where the masks of a training step come from.
 ///
@@ -44,7 +41,7 @@ impl Mask<'_> {
         let mut mask = vec![0f32; rows * units];
         for (row, mask) in mask.chunks_exact_mut(units).enumerate() {
             let Dropout { streams, step, first_row } = *self.dropout;
-            let purpose = Purpose::custom(DROPOUT);
+            let purpose = Purpose::IMAGE_DROPOUT;
             let mut rng = streams.block_stream(purpose, self.block, step, first_row + row as u64);
             for units in mask.chunks_mut(4) {
                 let word = rng.word();

@@ -1,7 +1,7 @@
 //! The U-Net: an image and its noise in, an image out.
 
 use burn::tensor::Tensor;
-use pmm::Streams;
+use pmm_core::Streams;
 
 use super::block::Block;
 use super::builder::{Builder, Role};
@@ -103,7 +103,7 @@ impl Unet {
 mod tests {
     use super::*;
     use burn::tensor::{Device, TensorData};
-    use pmm::Purpose;
+    use pmm_core::Purpose;
 
     fn numbers(n: usize, key: u64) -> Vec<f32> {
         let mut stream = Streams::new(5).stream(Purpose::DATA, key, 0);

@@ -1,6 +1,6 @@
 //! How far samples are from the target as steps grow.
 
-use pmm::{
+use pmm_core::{
     Finish, FiniteTarget, Grid, Head, States, Streams, online, total_variation, total_variation_error,
 };
 

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_eval::Page;
 use pmm_eval::chart::Figure;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     files::make_folder(&args.out)?;
     let scenes = scene::scenes()?;
     let (figures, series) = pool.install(|| compute(args, &scenes))?;
-    let noise = pmm::total_variation_noise(scenes[0].target.weights(), row_count(args));
+    let noise = pmm_core::total_variation_noise(scenes[0].target.weights(), row_count(args));
     let errors = pictures::errors(&series, noise);
     write(args, &scenes, &figures, &errors, &series, noise)?;
     let table = if args.json { json(&series, noise, args) } else { text(&series, noise, args) };

@@ -1,6 +1,6 @@
 //! The four targets of the demo, one for each pair.
 
-use pmm::{
+use pmm_core::{
     Block, Categorical, Exponential, FiniteTarget, Gamma, Head, Normal, Poisson, Space, Store, Values,
 };
 

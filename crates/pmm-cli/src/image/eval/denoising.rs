@@ -1,6 +1,6 @@
 //! How far the network is off at each noise level, beside the posterior mean.
 
-use pmm::{Estimate, Estimates, States, Streams};
+use pmm_core::{Estimate, Estimates, States, Streams};
 use pmm_eval::DenoisingPoint;
 use pmm_net::image::ImagePair;
 use pmm_train::ImageModel;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use pmm::{Estimates, States, Streams};
+use pmm_core::{Estimates, States, Streams};
 use pmm_train::ImageModel;
 
 use super::super::plan::{CHUNK, Plan, bytes, classes};

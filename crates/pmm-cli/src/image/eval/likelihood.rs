@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use pmm::{MonteCarlo, States, Streams, Times, bound};
+use pmm_core::{MonteCarlo, States, Streams, Times, bound};
 use pmm_eval::image::Bits;
 use pmm_train::ImageModel;
 

@@ -11,7 +11,7 @@ mod show;
 mod terminal;
 
 use anyhow::{Context, bail};
-use pmm::Streams;
+use pmm_core::Streams;
 use pmm_eval::image::ImageScores;
 use pmm_net::FeatureNet;
 use pmm_train::ImageModel;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use pmm::{Purpose, Store, Streams, Values};
+use pmm_core::{Purpose, Store, Streams, Values};
 use pmm_data::{ImageOptions, ImageSource, Images};
 use pmm_train::{ImageModel, split_images};
 
@@ -15,8 +15,6 @@ use crate::output::Advice;
 const FEWEST: usize = 8;
 /// Images that are compared with, at most.
 const MOST: usize = 10_000;
-/// The stream that chooses images.
-const CHOICE: u16 = 53;
 
 /// Some images of a file.
 #[derive(Debug)]
@@ -78,7 +76,7 @@ impl Real {
             ));
         }
         let mut order: Vec<usize> = (0..images.len()).collect();
-        streams.stream(Purpose::custom(CHOICE), 0, 0).shuffle(&mut order);
+        streams.stream(Purpose::SCORED_IMAGES, 0, 0).shuffle(&mut order);
         let kept = args.model.join("state/images.bin");
         let reference = match &args.train {
             Some(path) => {

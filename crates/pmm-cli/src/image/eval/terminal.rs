@@ -1,6 +1,6 @@
 //! The last term of the bound for images of bytes: what remains to be said once the clock has run out.
 
-use pmm::{Estimate, Estimates, SpaceError, States, Streams, Terminal, Values};
+use pmm_core::{Estimate, Estimates, SpaceError, States, Streams, Terminal, Values};
 use pmm_net::image::{ImageDenoiser, ImagePair};
 
 /// How many images the plain law counts as, at every level.

@@ -136,7 +136,7 @@ mod tests {
         let decode =
             |row: &[u32]| row.iter().map(|&t| char::from(b" abcdefg"[t as usize])).collect::<String>();
         let text = |seed: u64, length: usize| -> Vec<u32> {
-            let mut stream = pmm::Streams::new(seed).stream(pmm::Purpose::DATA, 0, 0);
+            let mut stream = pmm_core::Streams::new(seed).stream(pmm_core::Purpose::DATA, 0, 0);
             (0..length).map(|_| stream.below(8).min(stream.below(8)) as u32).collect()
         };
         let samples: Vec<Vec<u32>> = (10..40).map(|seed| text(seed, 200)).collect();

@@ -1,0 +1,124 @@
+//! The registry of random streams: every purpose of randomness in the workspace, by name, each with a number of its own.
+//!
+//! Two uses that shared a number would read the same words, and be dependent without a word. So no crate makes numbers up: a
+//! purpose is named here, and `tests/purposes.rs` reads the sources to see that each is used in one place.
+
+/// What a stream is for; streams with different purposes are independent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Purpose(pub(crate) u32);
+
+/// Numbers from here on are for callers outside the workspace.
+const CUSTOM: u32 = 1 << 16;
+
+macro_rules! purposes {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $($place:literal)|+;)*) => {
+        impl Purpose {
+            $($(#[$doc])* pub const $name: Self = Self($number);)*
+
+            /// Every purpose: its name, its number, and the folders or files of the workspace that may use it.
+            pub const REGISTRY: &'static [(&'static str, u32, &'static [&'static str])] =
+                &[$((stringify!($name), $number, &[$($place),+])),*];
+        }
+    };
+}
+
+purposes! {
+    /// Rows of an oracle's target.
+    DATA = 1, "pmm-core/src/oracle" | "pmm-core/src/distance.rs";
+    /// Times, for training and for bounds.
+    TIME = 2, "pmm-core/src/bound.rs" | "pmm-net/src/table/batch.rs" | "pmm-train/src/text" | "pmm-train/src/image";
+    /// Drawing a state straight from x.
+    STATE = 3, "pmm-core/src/states.rs" | "pmm-core/src/text_bound.rs" | "pmm-net/src/text/batch.rs";
+    /// Advancing a state by one step of a sampler.
+    ADVANCE = 4, "pmm-core/src/sample";
+    /// The last step of a sampler: from the final estimate to a value.
+    FINISH = 5, "pmm-core/src/sample";
+    /// Event times and orders of revealing.
+    ORDER = 6, "pmm-core/src/sample";
+
+    /// The weights that a network begins with.
+    INITIAL = 65, "pmm-net/src";
+    /// Where within the rank of a tied value a training target lies.
+    TIES = 66, "pmm-net/src/table/batch.rs";
+    /// Values that stand in where a batch of gradual clocks has none.
+    STAND_IN = 67, "pmm-net/src/table/batch.rs";
+    /// The order of a table's rows in an epoch.
+    EPOCH = 74, "pmm-train/src/table";
+    /// Which columns of a training row are known.
+    KNOWN = 75, "pmm-train/src/table";
+    /// Units of a table's network that are dropped.
+    TABLE_DROPOUT = 76, "pmm-train/src/table";
+    /// Which columns of a validation row are known.
+    VALIDATION = 77, "pmm-train/src/table";
+    /// Rows that are held out.
+    TABLE_SPLIT = 84, "pmm-train/src/table";
+    /// Where in the text a training window starts.
+    WINDOW = 94, "pmm-train/src/text";
+    /// One completed table after the other.
+    IMPUTATION = 95, "pmm/src/table";
+    /// Draws from a predictive law.
+    FORECAST = 96, "pmm/src/table";
+    /// One set of unknown cells after the other, in a forecast.
+    FORECAST_GAPS = 97, "pmm/src/table";
+    /// Features of an image network that are dropped.
+    IMAGE_DROPOUT = 104, "pmm-net/src/unet";
+    /// Which half of the rows stands in for the training rows.
+    HALVES = 105, "pmm/src/table";
+    /// The demo's split of its table.
+    DEMO = 106, "pmm-cli/src/demo";
+    /// Images that are held out.
+    IMAGE_SPLIT = 114, "pmm-train/src/image";
+    /// The images of a training step.
+    IMAGE_CHOICE = 115, "pmm-train/src/image";
+    /// The class of an image that is drawn.
+    CLASS = 116, "pmm/src/image";
+    /// Real images that scores look at.
+    SCORED_IMAGES = 117, "pmm/src/image";
+    /// How a training image is changed.
+    AUGMENT = 118, "pmm-train/src/image" | "pmm-train/src/augment.rs";
+    /// Some of many rows, for scores.
+    SCORED_ROWS = 164, "pmm-eval/src/table";
+    /// Rows that a two-sample classifier learns from.
+    TWO_SAMPLE = 165, "pmm-eval/src/table";
+    /// Ties in the ranks of truths among draws.
+    CALIBRATION = 166, "pmm-eval/src/table";
+    /// A sample of a column's values, where all would not fit.
+    COLUMN_VALUES = 200, "pmm-data/src/table";
+    /// A sample of a table's rows, where all would not fit.
+    TABLE_ROWS = 201, "pmm-data/src/table";
+    /// Which of the rare levels that share a code is written.
+    RARE_LEVEL = 202, "pmm/src/table";
+    /// The order in which the cells of a row are scored.
+    LIKELIHOOD_ORDER = 203, "pmm-net/src/table";
+    /// Subsets of a kernel distance.
+    KERNEL_SUBSET = 204, "pmm-eval/src/image";
+    /// Tokens of a held-out passage that are hidden.
+    HIDDEN_TOKENS = 205, "pmm/src/text";
+    /// Noise in which the network of images is scored.
+    DENOISING = 206, "pmm/src/image";
+    /// Noise from which the law of a byte is learned.
+    BYTE_LAW = 207, "pmm/src/image";
+    /// Embeddings of tokens and positions that a network of texts begins with.
+    EMBEDDING = 208, "pmm-net/src/transformer.rs";
+}
+
+impl Purpose {
+    /// A purpose of a caller outside the workspace.
+    pub const fn custom(number: u16) -> Self {
+        Self(CUSTOM + number as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_stands_twice() {
+        let mut numbers: Vec<u32> = Purpose::REGISTRY.iter().map(|(_, number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), Purpose::REGISTRY.len());
+        assert!(numbers.iter().all(|number| *number < CUSTOM));
+    }
+}
