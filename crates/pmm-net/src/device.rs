@@ -1,12 +1,8 @@
 //! Where networks compute: the processor, or a graphics card if the program was built for one.
 
-use std::sync::OnceLock;
-
 use burn::tensor::Device;
 
-static CHOSEN: OnceLock<Device> = OnceLock::new();
-
-/// The names that [`choose_device`] takes.
+/// The names that [`device`] takes.
 pub const DEVICES: [&str; 3] = ["cpu", "wgpu", "cuda"];
 
 /// Why a device cannot be had.
@@ -28,27 +24,24 @@ impl DeviceError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NotBuilt(name) => format!("build it with cargo build --release --features {name}"),
-            Self::NotFound(..) => "without --device it computes on the processor".to_owned(),
+            Self::NotFound(..) => "the device cpu computes on the processor".to_owned(),
             Self::Unknown(_) => format!("there are {}", DEVICES.join(", ")),
         })
     }
 }
 
-/// The device of all networks made from now on; the first call decides.
-pub fn choose_device(name: &str) -> Result<(), DeviceError> {
-    let device = match name {
-        "cpu" => Device::flex(),
-        "wgpu" => wgpu()?,
-        "cuda" => cuda()?,
-        _ => return Err(DeviceError::Unknown(name.to_owned())),
-    };
-    CHOSEN.get_or_init(|| device);
-    Ok(())
-}
-
-/// The chosen device; the processor unless told otherwise.
-pub fn device() -> Device {
-    CHOSEN.get().cloned().unwrap_or_else(Device::flex)
+/// The device of a name: `cpu`, or `wgpu` and `cuda` in builds with these features.
+///
+/// ```
+/// assert!(pmm_net::device("cpu").is_ok() && pmm_net::device("abacus").is_err());
+/// ```
+pub fn device(name: &str) -> Result<Device, DeviceError> {
+    match name {
+        "cpu" => Ok(Device::flex()),
+        "wgpu" => wgpu(),
+        "cuda" => cuda(),
+        _ => Err(DeviceError::Unknown(name.to_owned())),
+    }
 }
 
 /// Whether networks on a device are computed by the kernels of `ops/`, rather than by their compositions on Burn.

@@ -5,6 +5,7 @@ use pmm_core::{Purpose, Streams};
 use serde::{Deserialize, Serialize};
 
 use crate::parts::Parts;
+use crate::setting::SettingError;
 
 /// How positions are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,23 +53,18 @@ impl Default for TransformerConfig {
 }
 
 impl TransformerConfig {
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
-        if [self.width, self.blocks, self.heads, self.length, self.condition].contains(&0) {
-            return Some("net.width, blocks, heads, length and condition must be at least 1".into());
-        }
-        if !self.width.is_multiple_of(self.heads) {
-            return Some(format!(
-                "net.width ({}) must be a multiple of net.heads ({})",
-                self.width, self.heads
-            ));
-        }
-        if self.positions == Positions::Rotary && !(self.width / self.heads).is_multiple_of(2) {
-            return Some(
-                "rotary positions need an even number of units per head (net.width / net.heads)".into(),
-            );
-        }
-        None
+    /// Refuses a shape that makes no network.
+    pub fn check(&self) -> Result<(), SettingError> {
+        SettingError::between("net.width", self.width, 1, 65_536)?;
+        SettingError::between("net.blocks", self.blocks, 1, 256)?;
+        SettingError::between("net.heads", self.heads, 1, self.width)?;
+        SettingError::between("net.length", self.length, 1, 65_536)?;
+        SettingError::between("net.condition", self.condition, 1, 65_536)?;
+        let must = format!("a multiple of net.heads = {}", self.heads);
+        SettingError::unless(self.width.is_multiple_of(self.heads), "net.width", self.width, must)?;
+        let even = self.positions != Positions::Rotary || (self.width / self.heads).is_multiple_of(2);
+        let must = "an even multiple of net.heads with rotary positions";
+        SettingError::unless(even, "net.width", self.width, must)
     }
 }
 

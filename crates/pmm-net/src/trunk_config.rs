@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::column_attention::{HEADS, WIDER};
+use crate::setting::SettingError;
+
+/// Beyond these a network would not fit into any memory.
+const MOST_WIDTH: usize = 65_536;
+const MOST_BLOCKS: usize = 256;
 
 /// Which network a trunk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -71,20 +76,17 @@ impl TrunkConfig {
         ends + self.blocks as f64 * block
     }
 
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
-        if self.width == 0 {
-            return Some("net.width must be at least 1".into());
-        }
-        if self.kind == TrunkKind::Attention && !self.width.is_multiple_of(HEADS) {
-            return Some(format!(
-                "net.width ({}) must be a multiple of {HEADS} with net.kind=attention",
-                self.width
-            ));
-        }
-        if !(0.0..=0.9).contains(&self.dropout) {
-            return Some("net.dropout must be between 0 and 0.9".into());
-        }
-        None
+    /// Refuses a shape that makes no network.
+    pub fn check(&self) -> Result<(), SettingError> {
+        SettingError::between("net.width", self.width, 1, MOST_WIDTH)?;
+        SettingError::between("net.blocks", self.blocks, 0, MOST_BLOCKS)?;
+        let shared = self.kind != TrunkKind::Attention || self.width.is_multiple_of(HEADS);
+        SettingError::unless(
+            shared,
+            "net.width",
+            self.width,
+            format!("a multiple of {HEADS} with net.kind = \"attention\""),
+        )?;
+        SettingError::between("net.dropout", self.dropout, 0.0, 0.9)
     }
 }

@@ -10,12 +10,12 @@ use pmm_net::{Parts, Positions, TransformerConfig, Trunk, TrunkConfig, TrunkKind
 
 /// Losses and gradients of all three networks, side by side; in one test, since a card is opened once.
 #[test]
+#[ignore = "needs a graphics card, or a software driver of one"]
 fn card_agrees_with_the_processor() {
-    if let Err(error) = pmm_net::choose_device("wgpu") {
-        println!("skipped: {error}");
-        return;
-    }
-    let card = pmm_net::device();
+    let card = match pmm_net::device("wgpu") {
+        Ok(card) => card,
+        Err(error) => panic!("this test needs a graphics card or a software driver of one: {error}"),
+    };
     assert!(card != Device::flex());
     for kind in [TrunkKind::Mlp, TrunkKind::Attention] {
         agree("a table", trunk(kind, Device::flex()), trunk(kind, card.clone()));

@@ -11,7 +11,7 @@
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use crate::config::TrainConfig;
+use crate::train_config::TrainConfig;
 use pmm_store::State;
 
 const BETA_1: f64 = 0.9;

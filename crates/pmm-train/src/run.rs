@@ -1,10 +1,9 @@
 //! The loop.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 
 use crate::adamw;
-use crate::config::TrainConfig;
+use crate::train_config::TrainConfig;
 use pmm_store::{Best, State};
 
 /// What is trained: parameters and a batch give a loss and its gradient.
@@ -41,6 +40,10 @@ pub struct Progress {
 pub trait Watcher {
     /// What may go wrong in keeping.
     type Error;
+    /// Asked before every step: whether the run should stop here.
+    fn wants_stop(&mut self) -> bool {
+        false
+    }
     /// After every step.
     fn step(&mut self, progress: Progress, state: &State) -> Result<(), Self::Error>;
     /// After every validation, with the mean training loss since the last one.
@@ -78,13 +81,12 @@ pub enum TrainError<E> {
 const TOLERANCE: u64 = 25;
 
 /// Trains from `state` on to the end, or until validation stops improving (and then perhaps once more, see
-/// [`TrainConfig::patience`]), or `stop` is set. The state is whole at every return, also at an error.
+/// [`TrainConfig::patience`]), or the watcher wants a stop. The state is whole at every return, also at an error.
 pub fn train<T: Task, W: Watcher>(
     task: &T,
     config: &TrainConfig,
     state: &mut State,
     watcher: &mut W,
-    stop: &AtomicBool,
 ) -> Result<Outcome, TrainError<W::Error>> {
     let first = state.step;
     std::thread::scope(|scope| {
@@ -108,7 +110,7 @@ pub fn train<T: Task, W: Watcher>(
                 run.config = config.of(state);
                 run.losses = Mean::default();
             }
-            if stop.load(Ordering::Relaxed) {
+            if watcher.wants_stop() {
                 return Ok(Outcome::Interrupted);
             }
             let Ok(batch) = batches.recv() else { return Ok(Outcome::Done) };
@@ -201,7 +203,7 @@ impl Mean {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{load_state, save_state};
+    use pmm_store::{Identity, load_state, save_state};
 
     /// Least squares with noisy targets: weights go to (2, −1); chosen batches are poisoned.
     struct Toy {
@@ -235,15 +237,17 @@ mod tests {
     #[derive(Default)]
     struct Quiet {
         validations: usize,
-        stop_at: Option<(u64, std::sync::Arc<AtomicBool>)>,
+        stop_at: Option<u64>,
+        step: u64,
     }
 
     impl Watcher for Quiet {
         type Error = std::convert::Infallible;
+        fn wants_stop(&mut self) -> bool {
+            self.stop_at.is_some_and(|at| self.step >= at)
+        }
         fn step(&mut self, progress: Progress, _: &State) -> Result<(), Self::Error> {
-            if let Some((step, stop)) = &self.stop_at {
-                stop.store(progress.step >= *step, Ordering::Relaxed);
-            }
+            self.step = progress.step;
             Ok(())
         }
         fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Self::Error> {
@@ -260,9 +264,7 @@ mod tests {
     fn learns_and_keeps_the_best() {
         let mut state = State::new(vec![0.0, 0.0]);
         let mut quiet = Quiet::default();
-        let outcome =
-            train(&Toy { poisoned: 0..0 }, &config(), &mut state, &mut quiet, &AtomicBool::new(false))
-                .unwrap();
+        let outcome = train(&Toy { poisoned: 0..0 }, &config(), &mut state, &mut quiet).unwrap();
         assert_eq!((outcome, quiet.validations), (Outcome::Done, 6));
         assert!(state.best.as_ref().unwrap().loss < 1e-3, "{:?}", state.best);
     }
@@ -270,8 +272,7 @@ mod tests {
     #[test]
     fn poisoned_steps_are_skipped_and_counted() {
         let mut state = State::new(vec![0.0, 0.0]);
-        let stop = AtomicBool::new(false);
-        train(&Toy { poisoned: 100..110 }, &config(), &mut state, &mut Quiet::default(), &stop).unwrap();
+        train(&Toy { poisoned: 100..110 }, &config(), &mut state, &mut Quiet::default()).unwrap();
         assert_eq!((state.skipped, state.skipped_in_a_row), (10, 0));
         assert!(state.best.as_ref().unwrap().loss < 1e-3);
     }
@@ -279,9 +280,8 @@ mod tests {
     #[test]
     fn endless_poison_stops_the_run_with_a_whole_state() {
         let mut state = State::new(vec![0.0, 0.0]);
-        let stop = AtomicBool::new(false);
-        let error = train(&Toy { poisoned: 200..600 }, &config(), &mut state, &mut Quiet::default(), &stop)
-            .unwrap_err();
+        let error =
+            train(&Toy { poisoned: 200..600 }, &config(), &mut state, &mut Quiet::default()).unwrap_err();
         assert!(matches!(error, TrainError::Diverged { step: 225, in_a_row: 25 }), "{error}");
         assert!(state.weights.iter().all(|w| w.is_finite()) && state.best.is_some());
     }
@@ -290,14 +290,7 @@ mod tests {
     fn no_improvement_ends_the_first_attempt() {
         let mut state = State::new(vec![2.0, -1.0]); // nothing to learn
         let config = TrainConfig { validate_every: 10, patience: 3, ..config() };
-        let outcome = train(
-            &Toy { poisoned: 0..0 },
-            &config,
-            &mut state,
-            &mut Quiet::default(),
-            &AtomicBool::new(false),
-        )
-        .unwrap();
+        let outcome = train(&Toy { poisoned: 0..0 }, &config, &mut state, &mut Quiet::default()).unwrap();
         // The best came at once: a second attempt follows, twice as long as the way there.
         assert_eq!((outcome, state.step, state.begun, state.horizon), (Outcome::Done, 60, 40, 20));
     }
@@ -335,9 +328,8 @@ mod tests {
             ..Default::default()
         };
         let run = |state: &mut State, stop_at: Option<u64>| {
-            let stop = std::sync::Arc::new(AtomicBool::new(false));
-            let mut watcher = Quiet { stop_at: stop_at.map(|at| (at, stop.clone())), ..Default::default() };
-            train(&Overfits, &config, state, &mut watcher, &stop).unwrap()
+            let mut watcher = Quiet { stop_at, ..Default::default() };
+            train(&Overfits, &config, state, &mut watcher).unwrap()
         };
         let mut whole = State::new(vec![0.0]);
         assert_eq!(run(&mut whole, None), Outcome::Done);
@@ -353,8 +345,8 @@ mod tests {
         for at in [whole.begun - 1, whole.begun, whole.begun + 1, whole.begun + 33] {
             let mut state = State::new(vec![0.0]);
             assert_eq!(run(&mut state, Some(at)), Outcome::Interrupted);
-            save_state(&path, &state, &Default::default()).unwrap();
-            let mut state = load_state(&path, &Default::default(), 1).unwrap();
+            save_state(&path, &state, &Identity::new("", "", "")).unwrap();
+            let mut state = load_state(&path, &Identity::new("", "", ""), 1).unwrap();
             run(&mut state, None);
             assert_eq!(state, whole, "stopped at {at}");
         }
@@ -365,27 +357,23 @@ mod tests {
     fn resume_is_exact() {
         let task = Toy { poisoned: 300..303 };
         let mut whole = State::new(vec![0.0, 0.0]);
-        train(&task, &config(), &mut whole, &mut Quiet::default(), &AtomicBool::new(false)).unwrap();
+        train(&task, &config(), &mut whole, &mut Quiet::default()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint.safetensors");
-        let identity = [("data".to_owned(), "abc".to_owned())].into();
+        let identity = Identity::new("abc", "", "");
         for at in [1, 99, 100, 301, 599] {
             let mut state = State::new(vec![0.0, 0.0]);
-            let stop = std::sync::Arc::new(AtomicBool::new(false));
-            let mut watcher = Quiet { stop_at: Some((at, stop.clone())), ..Default::default() };
-            assert_eq!(
-                train(&task, &config(), &mut state, &mut watcher, &stop).unwrap(),
-                Outcome::Interrupted
-            );
+            let mut watcher = Quiet { stop_at: Some(at), ..Default::default() };
+            assert_eq!(train(&task, &config(), &mut state, &mut watcher).unwrap(), Outcome::Interrupted);
             assert_eq!(state.step, at);
             save_state(&path, &state, &identity).unwrap();
             let mut state = load_state(&path, &identity, 2).unwrap();
-            train(&task, &config(), &mut state, &mut Quiet::default(), &AtomicBool::new(false)).unwrap();
+            train(&task, &config(), &mut state, &mut Quiet::default()).unwrap();
             assert_eq!(state, whole, "stopped at {at}");
         }
-        let other = [("data".to_owned(), "xyz".to_owned())].into();
+        let other = Identity::new("xyz", "", "");
         let error = load_state(&path, &other, 2).unwrap_err().to_string();
-        assert!(error.ends_with("does not belong here: data was abc, is xyz"), "{error}");
+        assert!(error.ends_with("does not belong here: its data is abc, not xyz"), "{error}");
         assert!(load_state(&path, &identity, 3).unwrap_err().to_string().contains("2 numbers, not 3"));
     }
 }

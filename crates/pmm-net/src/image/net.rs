@@ -58,7 +58,7 @@ pub(super) struct View<'a> {
 }
 
 impl ImageNet {
-    /// A network in whose shape [`UnetConfig::problem`] finds nothing wrong.
+    /// A network whose shape passes [`UnetConfig::check`].
     pub fn new(config: &UnetConfig, shape: &ImageShape, device: Device) -> Result<Self, ParameterError> {
         let ImageShape { pair, parametrisation, facts } = *shape;
         let coordinates = config.channels_out * config.size * config.size;
@@ -323,7 +323,7 @@ pub(super) mod tests {
             classes: 3,
             augment: 2,
         };
-        assert_eq!(config.problem(), None);
+        config.check().unwrap();
         let facts = PixelFacts { mean: -0.2, sd: 0.6 };
         let shape = ImageShape { pair, parametrisation: Parametrisation::Edm, facts };
         ImageNet::new(&config, &shape, Device::flex()).unwrap()

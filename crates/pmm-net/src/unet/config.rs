@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
+use crate::setting::SettingError;
 
 /// Which of the two networks of Karras et al. 2022.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,57 +75,66 @@ impl Default for UnetConfig {
 }
 
 impl UnetConfig {
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
-        let counts = [self.size, self.channels_in, self.channels_out, self.width, self.blocks];
-        if counts.contains(&0) || self.channels_per_head == 0 {
-            return Some(
-                "net.size, channels_in, channels_out, width, blocks and channels_per_head must be at least 1"
-                    .into(),
-            );
-        }
-        if self.multipliers.is_empty() || self.multipliers.contains(&0) {
-            return Some("net.multipliers needs a number for each level, at least 1".into());
-        }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return Some(format!("net.dropout ({}) must be at least 0 and below 1", self.dropout));
-        }
-        if !self.width.is_multiple_of(4) {
-            return Some(format!("net.width ({}) must be a multiple of 4", self.width));
-        }
-        self.resolution_problem().or_else(|| self.width_problem())
+    /// Refuses a shape that makes no network.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let counts = [
+            ("net.size", self.size, 4096),
+            ("net.channels_in", self.channels_in, 1024),
+            ("net.channels_out", self.channels_out, 1024),
+            ("net.width", self.width, 4096),
+            ("net.blocks", self.blocks, 64),
+            ("net.channels_per_head", self.channels_per_head, 65_536),
+        ];
+        counts.into_iter().try_for_each(|(key, value, most)| SettingError::between(key, value, 1, most))?;
+        SettingError::between("net.classes", self.classes, 0, 1_000_000)?;
+        SettingError::between("net.augment", self.augment, 0, 1024)?;
+        let levels = self.multipliers.iter().all(|multiple| (1..=64).contains(multiple));
+        let levels = levels && (1..=16).contains(&self.multipliers.len());
+        let multipliers = format!("{:?}", self.multipliers);
+        let must = "a number between 1 and 64 for each of at most 16 levels";
+        SettingError::unless(levels, "net.multipliers", multipliers, must)?;
+        let share = (0.0..1.0).contains(&self.dropout);
+        SettingError::unless(share, "net.dropout", self.dropout, "at least 0 and below 1")?;
+        let even = self.width.is_multiple_of(4);
+        SettingError::unless(even, "net.width", self.width, "a multiple of 4")?;
+        self.check_resolutions()?;
+        self.check_widths()
     }
 
-    fn resolution_problem(&self) -> Option<String> {
+    fn check_resolutions(&self) -> Result<(), SettingError> {
         let levels = self.multipliers.len();
-        if levels > 16 || !self.size.is_multiple_of(1 << (levels - 1)) {
-            return Some(format!(
-                "net.size ({}) cannot be halved for each of the {levels} levels of net.multipliers",
-                self.size
-            ));
-        }
+        let halved = self.size.is_multiple_of(1 << (levels - 1));
+        let must = format!("divisible by 2 for each of the {levels} levels of net.multipliers but the first");
+        SettingError::unless(halved, "net.size", self.size, must)?;
         let resolutions: Vec<usize> = (0..levels).map(|level| self.size >> level).collect();
-        let strange = self.attention.iter().find(|resolution| !resolutions.contains(resolution))?;
-        Some(format!("net.attention lists {strange}, but the resolutions are {resolutions:?}"))
+        let known = self.attention.iter().all(|resolution| resolutions.contains(resolution));
+        let attention = format!("{:?}", self.attention);
+        SettingError::unless(
+            known,
+            "net.attention",
+            attention,
+            format!("some of the resolutions {resolutions:?}"),
+        )
     }
 
-    fn width_problem(&self) -> Option<String> {
+    fn check_widths(&self) -> Result<(), SettingError> {
         let plan = Plan::new(self);
         let blocks = || plan.encoder.iter().chain(&plan.decoder);
         let uneven = |channels: &usize| !channels.is_multiple_of(groups(*channels));
         if let Some(channels) = blocks().flat_map(|block| [block.input, block.output]).find(uneven) {
-            return Some(format!(
-                "a norm over {channels} channels cannot form {} groups; choose another net.width or other \
-                 net.multipliers",
-                groups(channels)
-            ));
+            let must =
+                format!("such that a norm over {channels} channels can form {} groups", groups(channels));
+            SettingError::unless(false, "net.width", self.width, must)?;
         }
         let uneven = |channels: &usize| !channels.is_multiple_of(self.heads(*channels));
-        let channels = blocks().filter(|block| block.attention).map(|block| block.output).find(uneven)?;
-        Some(format!(
-            "{channels} channels cannot be shared by {} heads; choose another net.channels_per_head",
-            self.heads(channels)
-        ))
+        match blocks().filter(|block| block.attention).map(|block| block.output).find(uneven) {
+            None => Ok(()),
+            Some(channels) => {
+                let must =
+                    format!("such that {channels} channels can be shared by {} heads", self.heads(channels));
+                SettingError::unless(false, "net.channels_per_head", self.channels_per_head, must)
+            }
+        }
     }
 
     /// Heads of an attention over so many channels.
@@ -147,24 +157,26 @@ mod tests {
 
     /// What cannot be built is refused by name; the default can.
     #[test]
-    fn problems() {
+    fn refusals_name_the_setting() {
         let base = UnetConfig::default;
-        assert_eq!(base().problem(), None);
+        base().check().unwrap();
         let wrong = [
-            (UnetConfig { blocks: 0, ..base() }, "blocks"),
-            (UnetConfig { multipliers: vec![], ..base() }, "net.multipliers"),
-            (UnetConfig { dropout: 1.0, ..base() }, "net.dropout (1)"),
-            (UnetConfig { width: 30, ..base() }, "net.width (30)"),
-            (UnetConfig { size: 30, ..base() }, "net.size (30)"),
-            (UnetConfig { attention: vec![12], ..base() }, "lists 12, but the resolutions are [32, 16, 8]"),
-            (UnetConfig { width: 144, ..base() }, "144 channels cannot form 32 groups"),
-            (UnetConfig { channels_per_head: 20, ..base() }, "64 channels cannot be shared by 3 heads"),
+            (UnetConfig { blocks: 0, ..base() }, "net.blocks = 0"),
+            (UnetConfig { blocks: 1_000_000_000, ..base() }, "net.blocks = 1000000000"),
+            (UnetConfig { multipliers: vec![], ..base() }, "net.multipliers = []"),
+            (UnetConfig { dropout: 1.0, ..base() }, "net.dropout = 1"),
+            (UnetConfig { width: 30, ..base() }, "net.width = 30"),
+            (UnetConfig { size: 30, ..base() }, "net.size = 30"),
+            (UnetConfig { attention: vec![12], ..base() }, "some of the resolutions [32, 16, 8]"),
+            (UnetConfig { width: 144, ..base() }, "144 channels can form 32 groups"),
+            (UnetConfig { channels_per_head: 20, ..base() }, "64 channels can be shared by 3 heads"),
         ];
         for (config, expected) in wrong {
-            let problem = config.problem().unwrap_or_default();
-            assert!(problem.contains(expected), "{problem:?} does not say {expected:?}");
+            let error = config.check().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error:?} does not say {expected:?}");
         }
-        let odd = UnetConfig { size: 28, attention: vec![7], channels_in: 1, channels_out: 1, ..base() };
-        assert_eq!(odd.problem(), None);
+        UnetConfig { size: 28, attention: vec![7], channels_in: 1, channels_out: 1, ..base() }
+            .check()
+            .unwrap();
     }
 }

@@ -34,7 +34,7 @@ pub struct Unet {
 }
 
 impl Unet {
-    /// A network of this shape, in which [`UnetConfig::problem`] finds nothing wrong.
+    /// A network of this shape, that passes [`UnetConfig::check`].
     pub fn new(config: &UnetConfig) -> Self {
         let mut builder = Builder::new(config.kind);
         let (size, plan) = (config.size, Plan::new(config));
@@ -126,7 +126,7 @@ mod tests {
             classes: 3,
             augment: 2,
         };
-        assert_eq!(config.problem(), None);
+        config.check().unwrap();
         Unet::new(&config)
     }
 

@@ -70,7 +70,7 @@ mod tests {
             (UnetConfig::ddpmpp_cifar10(), 55_735_299),
             (UnetConfig::ddpmpp_64(), 61_805_571),
         ] {
-            assert_eq!(config.problem(), None);
+            config.check().unwrap();
             assert_eq!(Unet::new(&config).parts().len(), count, "{config:?}");
         }
     }

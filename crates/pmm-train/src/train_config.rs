@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use pmm_net::SettingError;
 use pmm_store::State;
+
+/// More steps than any run takes.
+const MOST_STEPS: u64 = 1_000_000_000_000;
 
 /// How to train. The default is the recommended run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,24 +96,44 @@ impl TrainConfig {
         self.ema.min((1.0 + step as f64) / (10.0 + step as f64))
     }
 
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
+    /// With so many steps, and all that follows from their number: warm-up, how often it is validated, and an average of the
+    /// weights that looks back over one `share`-th of the run. The one rule for tables, texts and images.
+    ///
+    /// ```
+    /// use pmm_train::TrainConfig;
+    /// let config = TrainConfig::default().with_steps(3000, 10.0);
+    /// assert_eq!((config.steps, config.warmup, config.validate_every), (3000, 150, 100));
+    /// assert!((config.ema - (1.0 - 10.0 / 3000.0)).abs() < 1e-12);
+    /// ```
+    pub fn with_steps(mut self, steps: u64, share: f64) -> Self {
+        self.steps = steps;
+        self.warmup = (steps / 20).min(200);
+        self.validate_every = (steps / 30).max(10);
+        self.ema = (1.0 - share / steps.max(1) as f64).clamp(0.9, 0.999);
+        self
+    }
+
+    /// The settings that count for the result: all but how often it is saved.
+    pub fn that_count(&self) -> Self {
+        Self { checkpoint_seconds: Self::default().checkpoint_seconds, ..self.clone() }
+    }
+
+    /// Refuses settings that make no run.
+    pub fn check(&self) -> Result<(), SettingError> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
-        if self.validate_every == 0 || self.patience == 0 {
-            return Some("train.validate_every and train.patience must be at least 1".into());
-        }
-        if !positive(self.learning_rate) || !positive(self.clip) {
-            return Some("train.learning_rate and train.clip must be positive numbers".into());
-        }
-        if !(0.0..1.0).contains(&self.ema) || !(0.0..=1e6).contains(&self.weight_decay) {
-            return Some("train.ema must be at least 0 and below 1, train.weight_decay at least 0".into());
-        }
-        if !(0.0..1.0).contains(&self.beta_2) {
-            return Some("train.beta_2 must be at least 0 and below 1".into());
-        }
-        if !(0.0..=1e9).contains(&self.checkpoint_seconds) {
-            return Some("train.checkpoint_seconds must be between 0 and 1e9".into());
-        }
-        None
+        SettingError::between("train.steps", self.steps, 1, MOST_STEPS)?;
+        SettingError::between("train.warmup", self.warmup, 0, MOST_STEPS)?;
+        SettingError::between("train.validate_every", self.validate_every, 1, MOST_STEPS)?;
+        SettingError::between("train.patience", self.patience, 1, MOST_STEPS)?;
+        let rate = positive(self.learning_rate);
+        SettingError::unless(rate, "train.learning_rate", self.learning_rate, "a positive number")?;
+        SettingError::unless(positive(self.clip), "train.clip", self.clip, "a positive number")?;
+        let share = |key: &str, value: f64| {
+            SettingError::unless((0.0..1.0).contains(&value), key, value, "at least 0 and below 1")
+        };
+        share("train.ema", self.ema)?;
+        share("train.beta_2", self.beta_2)?;
+        SettingError::between("train.weight_decay", self.weight_decay, 0.0, 1e6)?;
+        SettingError::between("train.checkpoint_seconds", self.checkpoint_seconds, 0.0, 1e9)
     }
 }

@@ -1,16 +1,19 @@
-//! The resolved settings of a model: `config.toml`.
+//! The resolved settings of a table's model: `config.toml`.
+
+use std::sync::Arc;
 
 use pmm_core::Head;
-use pmm_net::table::ClockKind;
-use pmm_net::{TrunkConfig, TrunkKind};
+use pmm_data::Schema;
+use pmm_net::table::{ClockKind, TableNet};
+use pmm_net::{Device, SettingError, TrunkConfig, TrunkKind};
 use serde::{Deserialize, Serialize};
 
-use crate::config::TrainConfig;
+use crate::train_config::TrainConfig;
 
 /// Everything that a fit depends on, beside the data and their schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct FitConfig {
+pub struct TableConfig {
     /// Fixes every random number.
     pub seed: u64,
     /// How clocks run.
@@ -31,7 +34,7 @@ pub struct FitConfig {
     pub train: TrainConfig,
 }
 
-impl Default for FitConfig {
+impl Default for TableConfig {
     fn default() -> Self {
         Self {
             seed: 0,
@@ -66,7 +69,7 @@ mod head_name {
 /// Multiplications that a fit may cost: about a minute of two cores.
 const BUDGET: f64 = 2.1e12;
 
-impl FitConfig {
+impl TableConfig {
     /// The recommended settings for a table of so many rows, and columns of so many features and outputs each.
     ///
     /// Small tables are learned by heart soon: more dropout and decay, and fewer steps.
@@ -91,29 +94,33 @@ impl FitConfig {
         // A row is worth looking at some two hundred times, not more.
         let looks = 250.0 * rows as f64 / config.batch as f64;
         let steps = (BUDGET / step).min(looks).clamp(300.0, 10_000.0);
-        config.train.steps = (steps / 100.0).round() as u64 * 100;
-        // The average looks back over an eighth of the run at most.
-        config.train.ema = (1.0 - 8.0 / config.train.steps as f64).min(0.999);
-        config.train.warmup = (config.train.steps / 20).min(200);
-        config.train.validate_every = (config.train.steps / 30).max(10);
         config.train.patience = 6;
-        config
+        config.with_steps((steps / 100.0).round() as u64 * 100)
     }
 
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
-        if self.batch == 0 {
-            return Some("batch must be at least 1".into());
-        }
-        if !(0.0..=0.5).contains(&self.valid) {
-            return Some("valid must be between 0 and 0.5".into());
-        }
-        if self.clock == ClockKind::Reveal && self.head == Head::Mean {
-            return Some(
-                "head=mean needs clock=gradual: a reveal draws from the whole law of a column".into(),
-            );
-        }
-        self.net.problem().or_else(|| self.train.problem())
+    /// With so many steps, and all that follows from their number. The average looks back over an eighth of the run.
+    pub fn with_steps(self, steps: u64) -> Self {
+        Self { train: self.train.with_steps(steps, 8.0), ..self }
+    }
+
+    /// The network of a schema, on a device.
+    pub fn network(
+        &self,
+        schema: &Arc<Schema>,
+        device: &Device,
+    ) -> Result<TableNet, pmm_core::ParameterError> {
+        TableNet::new(schema.clone(), self.clock, self.head, &self.net, device.clone())
+    }
+
+    /// Refuses settings that make no model.
+    pub fn check(&self) -> Result<(), SettingError> {
+        SettingError::between("batch", self.batch, 1, 1_000_000)?;
+        SettingError::between("valid", self.valid, 0.0, 0.5)?;
+        let whole_law = self.clock == ClockKind::Gradual || self.head == Head::Marginal;
+        let must = "\"marginal\" unless clock = \"gradual\": a reveal draws from the whole law of a column";
+        SettingError::unless(whole_law, "head", "\"mean\"", must)?;
+        self.net.check()?;
+        self.train.check()
     }
 }
 
@@ -151,22 +158,23 @@ checkpoint_seconds = 10.0
     /// A model is known by a digest of its settings: old ones are read, and written as they were.
     #[test]
     fn old_settings_stay_as_they_are() {
-        let config: FitConfig = toml::from_str(OLD).unwrap();
+        let config: TableConfig = toml::from_str(OLD).unwrap();
         assert_eq!(config.net, TrunkConfig { dropout: 0.3, ..TrunkConfig::default() });
         assert_eq!(to_toml(&config), OLD);
     }
 
     #[test]
     fn networks_are_named() {
-        let read = |net: &str| toml::from_str::<FitConfig>(&format!("[net]\n{net}"));
-        assert_eq!(read("kind = \"mlp\"").unwrap(), FitConfig::default());
-        let attention = FitConfig { net: TrunkConfig::of(TrunkKind::Attention), ..FitConfig::default() };
+        let read = |net: &str| toml::from_str::<TableConfig>(&format!("[net]\n{net}"));
+        assert_eq!(read("kind = \"mlp\"").unwrap(), TableConfig::default());
+        let attention = TableConfig { net: TrunkConfig::of(TrunkKind::Attention), ..TableConfig::default() };
         let text = to_toml(&attention);
         assert!(text.contains("[net]\nkind = \"attention\"\nwidth = 32\n"), "{text}");
-        assert_eq!(toml::from_str::<FitConfig>(&text).unwrap(), attention);
+        assert_eq!(toml::from_str::<TableConfig>(&text).unwrap(), attention);
         let error = read("kind = \"forest\"").unwrap_err().to_string();
         assert!(error.contains("forest") && error.contains("attention"), "{error}");
-        let odd = FitConfig { net: TrunkConfig { width: 30, ..attention.net }, ..FitConfig::default() };
-        assert!(odd.problem().is_some_and(|why| why.contains("net.width (30) must be a multiple of 4")));
+        let odd = TableConfig { net: TrunkConfig { width: 30, ..attention.net }, ..TableConfig::default() };
+        let error = odd.check().unwrap_err().to_string();
+        assert!(error.contains("net.width = 30: it must be a multiple of 4"), "{error}");
     }
 }

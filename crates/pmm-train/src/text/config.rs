@@ -1,10 +1,10 @@
 //! The resolved settings of a text model: `config.toml`.
 
-use pmm_net::text::Schedule;
-use pmm_net::{Positions, TransformerConfig};
+use pmm_net::text::{Schedule, TextNet};
+use pmm_net::{Device, Positions, SettingError, TransformerConfig};
 use serde::{Deserialize, Serialize};
 
-use crate::config::TrainConfig;
+use crate::train_config::TrainConfig;
 
 /// What a folder is a model of; a table has no such line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,27 +131,24 @@ impl TextConfig {
         config.with_steps((steps / 100.0).round() as u64 * 100)
     }
 
-    /// With all that follows from the number of steps.
-    pub fn with_steps(mut self, steps: u64) -> Self {
-        self.train.steps = steps;
-        self.train.warmup = (steps / 20).min(200);
-        self.train.validate_every = (steps / 30).max(10);
-        self.train.ema = (1.0 - 10.0 / steps as f64).clamp(0.9, 0.999);
-        self
+    /// With so many steps, and all that follows from their number. The average looks back over a tenth of the run.
+    pub fn with_steps(self, steps: u64) -> Self {
+        Self { train: self.train.with_steps(steps, 10.0), ..self }
     }
 
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
-        if self.batch == 0 {
-            return Some("batch must be at least 1".into());
-        }
-        if !(0.0..=0.5).contains(&self.valid) {
-            return Some("valid must be between 0 and 0.5".into());
-        }
-        if self.vocabulary < 257 {
-            return Some("vocabulary must be at least 257: all bytes, and something to merge".into());
-        }
-        self.net.problem().or_else(|| self.train.problem())
+    /// The network of so many kinds of tokens, on a device.
+    pub fn network(&self, classes: usize, device: &Device) -> Result<TextNet, pmm_core::ParameterError> {
+        TextNet::new(classes, &self.net, self.schedule, device.clone())
+    }
+
+    /// Refuses settings that make no model.
+    pub fn check(&self) -> Result<(), SettingError> {
+        SettingError::between("batch", self.batch, 1, 1_000_000)?;
+        SettingError::between("valid", self.valid, 0.0, 0.5)?;
+        // All bytes, and something to merge.
+        SettingError::between("vocabulary", self.vocabulary, 257, 10_000_000)?;
+        self.net.check()?;
+        self.train.check()
     }
 }
 
@@ -162,7 +159,7 @@ mod tests {
     #[test]
     fn presets_are_sound() {
         for (name, _) in TEXT_PRESETS {
-            assert_eq!(TextConfig::preset(name).unwrap().problem(), None, "{name}");
+            TextConfig::preset(name).unwrap().check().unwrap();
         }
         assert!(TextConfig::preset("text9").is_none());
     }
@@ -183,6 +180,6 @@ mod tests {
     fn short_texts_get_short_lengths() {
         assert_eq!(TextConfig::for_text(100, 20).net.length, 8);
         assert_eq!(TextConfig::for_text(1_000_000, 60).net.length, 256);
-        assert!(TextConfig::for_text(3, 2).problem().is_none());
+        TextConfig::for_text(3, 2).check().unwrap();
     }
 }

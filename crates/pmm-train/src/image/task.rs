@@ -7,16 +7,15 @@ use pmm_data::Images;
 use pmm_net::image::{ImageNet, Known, NoisyImage, region};
 use rayon::prelude::*;
 
-use crate::augment::Augmentation;
-use crate::image_config::ImageConfig;
+use super::augment::Augmentation;
+use super::config::ImageConfig;
+use super::split::split;
 use crate::run::Task;
 
 /// Images on which the network is validated: so many at least, if need be the same ones at several noise levels.
 const VALIDATION: (usize, usize) = (64, 256);
 /// Validation's noise; steps of training count from 0: far from this.
 const VALIDATION_STEP: u64 = u64::MAX;
-/// Below so many images none is held out: validation then looks at the images it learns from.
-const LEAST_TO_HOLD_OUT: usize = 40;
 
 /// Images to learn.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ impl ImageTask {
     /// Learns all images but a share, and validates on some of those.
     pub fn new(net: Arc<ImageNet>, images: Arc<Images>, config: ImageConfig) -> Self {
         let streams = Streams::new(config.seed);
-        let (train, held_out) = split_images(images.len(), config.valid, &streams);
+        let (train, held_out) = split(images.len(), config.valid, &streams);
         let mut task = Self { net, images, train, validation: Vec::new(), config, streams };
         let count = held_out.len().clamp(VALIDATION.0, VALIDATION.1);
         let image = |row: usize| {
@@ -74,18 +73,6 @@ impl ImageTask {
         let augment = change.numbers().to_vec();
         Known { x: change.apply(image.x, self.net.shape()), augment, ..image }
     }
-}
-
-/// Images to learn from and images held out (at most 4,000), the same for the same seed.
-pub fn split_images(count: usize, valid: f64, streams: &Streams) -> (Vec<u32>, Vec<u32>) {
-    let mut all: Vec<u32> = (0..count as u32).collect();
-    let held_out = (valid * count as f64).round() as usize;
-    if count < LEAST_TO_HOLD_OUT || held_out == 0 {
-        return (all.clone(), all);
-    }
-    streams.stream(Purpose::IMAGE_SPLIT, 0, 0).shuffle(&mut all);
-    let valid = all.split_off(count - held_out.min(4_000));
-    (all, valid)
 }
 
 impl Task for ImageTask {
@@ -130,7 +117,7 @@ impl Task for ImageTask {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image_model::{ImageFacts, image_network};
+    use crate::image::ImageFacts;
     use pmm_data::{ImageOptions, ImageSource, grid_png};
     use pmm_net::image::ImagePair;
 
@@ -150,9 +137,9 @@ mod tests {
         let images = Arc::new(Images::open(&path).unwrap());
         let mut config = ImageConfig { batch: 200, ..settings };
         (config.net.width, config.net.multipliers) = (8, vec![1, 2]);
-        let config = config.fitted(images.shape(), 0);
-        assert_eq!(config.problem(), None);
-        let net = image_network(&ImageFacts::of(&images, config.pair), &config).unwrap();
+        let config = config.for_shape(images.shape(), 0);
+        config.check().unwrap();
+        let net = config.network(&ImageFacts::of(&images, config.pair), &pmm_net::Device::flex()).unwrap();
         ImageTask::new(Arc::new(net), images, config)
     }
 
@@ -232,10 +219,10 @@ mod tests {
 
     #[test]
     fn what_is_held_out_is_not_learned() {
-        let (train, valid) = split_images(200, 0.1, &Streams::new(0));
+        let (train, valid) = split(200, 0.1, &Streams::new(0));
         assert_eq!((train.len(), valid.len()), (180, 20));
         assert!(valid.iter().all(|index| !train.contains(index)));
-        let (train, valid) = split_images(20, 0.1, &Streams::new(0));
+        let (train, valid) = split(20, 0.1, &Streams::new(0));
         assert_eq!((train.len(), valid.len()), (20, 20));
     }
 }

@@ -1,11 +1,12 @@
 //! The resolved settings of an image model: `config.toml`.
 
-use pmm_net::image::{ImagePair, Parametrisation};
-use pmm_net::{Unet, UnetConfig, UnetKind};
+use pmm_net::image::{ImageNet, ImagePair, ImageShape, Parametrisation};
+use pmm_net::{Device, SettingError, Unet, UnetConfig, UnetKind};
 use serde::{Deserialize, Serialize};
 
-use crate::augment;
-use crate::config::TrainConfig;
+use super::augment;
+use super::facts::ImageFacts;
+use crate::train_config::TrainConfig;
 
 /// What a folder is a model of; a table has no such line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,7 +170,7 @@ impl ImageConfig {
         let levels = (0..4).take_while(|level| size.is_multiple_of(1 << level) && size >> level >= 4).count();
         config.net.multipliers = [1, 2, 4, 4][..levels.max(1)].to_vec();
         config.batch = config.batch.min(count.max(1) as usize);
-        let net = Unet::new(&config.clone().fitted(shape, 0).net);
+        let net = Unet::new(&config.clone().for_shape(shape, 0).net);
         let step = 3.0 * config.batch as f64 * net.multiplications();
         // An image is worth looking at some two hundred times: noise makes every look another one.
         let looks = 200.0 * count as f64 / config.batch as f64;
@@ -183,7 +184,7 @@ impl ImageConfig {
     }
 
     /// With the shape (channels, height, width) and the number of classes that the images have.
-    pub fn fitted(mut self, shape: [usize; 3], classes: usize) -> Self {
+    pub fn for_shape(mut self, shape: [usize; 3], classes: usize) -> Self {
         self.net.size = shape[1];
         self.net.channels_out = shape[0];
         self.net.channels_in = shape[0] + usize::from(self.observed > 0.0);
@@ -192,33 +193,35 @@ impl ImageConfig {
         self
     }
 
-    /// With all that follows from the number of steps.
-    pub fn with_steps(mut self, steps: u64) -> Self {
-        self.train.steps = steps;
-        self.train.warmup = (steps / 20).min(200);
-        self.train.validate_every = (steps / 30).max(10);
-        self.train.ema = (1.0 - 10.0 / steps as f64).clamp(0.9, 0.999);
-        self
+    /// With so many steps, and all that follows from their number. The average looks back over a tenth of the run.
+    pub fn with_steps(self, steps: u64) -> Self {
+        Self { train: self.train.with_steps(steps, 10.0), ..self }
     }
 
-    /// What is wrong with it, if anything.
-    pub fn problem(&self) -> Option<String> {
-        if self.batch == 0 || self.size == Some(0) {
-            return Some("batch and size must be at least 1".into());
-        }
-        if !(0.0..=0.5).contains(&self.valid) {
-            return Some("valid must be between 0 and 0.5".into());
-        }
-        if !(0.0..=1.0).contains(&self.label_dropout) || !(0.0..=1.0).contains(&self.observed) {
-            return Some("label_dropout and observed are shares, between 0 and 1".into());
-        }
-        if !(0.0..=1.0).contains(&self.augment) {
-            return Some(format!("augment ({}) is a probability, between 0 and 1", self.augment));
-        }
-        if self.net.augment != self.numbers() {
-            return Some(format!("net.augment must be {} with augment = {}", self.numbers(), self.augment));
-        }
-        self.net.problem().or_else(|| self.train.problem())
+    /// The network of images, on a device.
+    pub fn network(
+        &self,
+        images: &ImageFacts,
+        device: &Device,
+    ) -> Result<ImageNet, pmm_core::ParameterError> {
+        let shape =
+            ImageShape { pair: self.pair, parametrisation: self.parametrisation, facts: images.pixels };
+        ImageNet::new(&self.net, &shape, device.clone())
+    }
+
+    /// Refuses settings that make no model.
+    pub fn check(&self) -> Result<(), SettingError> {
+        SettingError::between("batch", self.batch, 1, 1_000_000)?;
+        SettingError::between("size", self.size.unwrap_or(1), 1, 4096)?;
+        SettingError::between("valid", self.valid, 0.0, 0.5)?;
+        SettingError::between("label_dropout", self.label_dropout, 0.0, 1.0)?;
+        SettingError::between("observed", self.observed, 0.0, 1.0)?;
+        SettingError::between("augment", self.augment, 0.0, 1.0)?;
+        let numbers = self.numbers();
+        let must = format!("{numbers} with augment = {}", self.augment);
+        SettingError::unless(self.net.augment == numbers, "net.augment", self.net.augment, must)?;
+        self.net.check()?;
+        self.train.check()
     }
 }
 
@@ -232,7 +235,7 @@ mod tests {
             let config = ImageConfig::preset(name).unwrap();
             let size = config.size.unwrap();
             let channels = if config.grey == Some(true) { 1 } else { 3 };
-            assert_eq!(config.fitted([channels, size, size], 10).problem(), None, "{name}");
+            config.for_shape([channels, size, size], 10).check().unwrap();
         }
         assert!(ImageConfig::preset("mnist2").is_none());
     }
@@ -242,10 +245,10 @@ mod tests {
     #[test]
     fn full_size_has_the_paper_s_weights() {
         for name in ["cifar10", "cifar10-poisson"] {
-            let config = ImageConfig::preset(name).unwrap().fitted([3, 32, 32], 10);
+            let config = ImageConfig::preset(name).unwrap().for_shape([3, 32, 32], 10);
             let count = |config: &ImageConfig| Unet::new(&config.net).parts().len();
             assert_eq!(count(&config), 279_631_875 + 9 * 192);
-            let plain = ImageConfig { augment: 0.0, ..config }.fitted([3, 32, 32], 10);
+            let plain = ImageConfig { augment: 0.0, ..config }.for_shape([3, 32, 32], 10);
             assert_eq!(count(&plain), 279_631_875);
         }
     }
@@ -253,27 +256,27 @@ mod tests {
     #[test]
     fn augment_is_a_probability_of_which_the_network_knows() {
         let with = |augment: f64| ImageConfig { augment, ..ImageConfig::default() };
-        let fitted = |augment: f64| with(augment).fitted([3, 32, 32], 0);
-        assert_eq!((fitted(0.12).problem(), fitted(0.12).net.augment), (None, 9));
-        assert_eq!((fitted(0.0).problem(), fitted(0.0).net.augment), (None, 0));
+        let shaped = |augment: f64| with(augment).for_shape([3, 32, 32], 0);
+        assert_eq!((for_shape(0.12).problem(), for_shape(0.12).net.augment), (None, 9));
+        assert_eq!((for_shape(0.0).problem(), for_shape(0.0).net.augment), (None, 0));
         for wrong in [-0.1, 1.1, f64::NAN] {
-            assert!(fitted(wrong).problem().unwrap().starts_with("augment ("), "{wrong}");
+            assert!(for_shape(wrong).problem().unwrap().starts_with("augment ("), "{wrong}");
         }
-        assert!(with(0.5).problem().unwrap().contains("net.augment must be 9"));
+        assert!(with(0.5).check().unwrap_err().to_string().contains("net.augment = 0: it must be 9"));
         // A model from before the setting has the settings that it had.
-        let table: toml::Table = crate::to_toml(&fitted(0.0)).parse().unwrap();
+        let table: toml::Table = crate::to_toml(&for_shape(0.0)).parse().unwrap();
         assert!(!table.contains_key("augment") && table.contains_key("flips"));
         for augment in [0.0, 0.12] {
-            let text = crate::to_toml(&fitted(augment));
-            assert_eq!(toml::from_str::<ImageConfig>(&text).unwrap(), fitted(augment));
+            let text = crate::to_toml(&for_shape(augment));
+            assert_eq!(toml::from_str::<ImageConfig>(&text).unwrap(), for_shape(augment));
         }
     }
 
     #[test]
     fn any_size_gets_a_network() {
         for size in [1, 2, 3, 7, 8, 28, 30, 64, 100] {
-            let config = ImageConfig::for_images(500, [3, size, size]).fitted([3, size, size], 0);
-            assert_eq!(config.problem(), None, "{size}");
+            let config = ImageConfig::for_images(500, [3, size, size]).for_shape([3, size, size], 0);
+            config.check().unwrap();
         }
     }
 }

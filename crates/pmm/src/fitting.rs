@@ -1,0 +1,331 @@
+//! How any model is fitted: begun or gone on with, watched, kept safe, finished. Written once for all kinds of data.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pmm_net::Device;
+use pmm_store::{Identity, load_state, load_tensors, save_state};
+use pmm_train::{Outcome, Progress, State, Task, TrainError, train};
+
+use crate::error::Error;
+use crate::fitted::{FitOutcome, FitSummary, Fitted, identity, save_settings};
+use crate::folder::{CHECKPOINT, LOG, Mode, Place, WorkFolder};
+use crate::kind::{Config, Kind};
+use crate::log::Log;
+use crate::settings::{Settings, difference};
+use crate::watch::{Event, Watcher};
+
+/// What every fit can be told, whatever its data.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) settings: Settings,
+    pub(crate) preset: Option<String>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) steps: Option<u64>,
+    pub(crate) minutes: Option<f64>,
+    pub(crate) place: Option<Place>,
+    pub(crate) device: Option<Device>,
+}
+
+impl Options {
+    pub(crate) fn device(&self) -> Device {
+        self.device.clone().unwrap_or_else(Device::flex)
+    }
+
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| place.mode == Mode::Resume)
+    }
+
+    /// Refuses times that are none.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if let Some(minutes) = self.minutes
+            && !(minutes > 0.0 && minutes.is_finite())
+        {
+            return Err(Error::request(
+                format!("{minutes} minutes are no time to train"),
+                "give a positive number of minutes",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What the user has set, with the seed among it.
+    pub(crate) fn given(&self) -> Result<Settings, Error> {
+        let mut given = self.settings.clone();
+        // A fit that goes on has its own seed, unless another is asked for.
+        if let Some(seed) = self.seed.or((!self.is_resumed() && !given.has("seed")).then_some(0)) {
+            let seed = i64::try_from(seed)
+                .map_err(|_| Error::request(format!("the seed {seed} is too large"), "seeds are below 2^63"))?;
+            given.set("seed", seed)?;
+        }
+        Ok(given)
+    }
+
+    /// The settings of a new fit: those recommended, with so many steps if a number is asked for, and what is given over all.
+    pub(crate) fn resolve<C: Config>(&self, recommended: C, given: &Settings) -> Result<C, Error> {
+        let sized = match self.steps {
+            Some(steps) => recommended.with_steps(steps),
+            None => recommended,
+        };
+        let config: C = given.over(&sized)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The settings of a fit that goes on: those it began with. What is given must agree.
+    pub(crate) fn resolve_stored<C: Config>(&self, stored: &C, given: &Settings) -> Result<C, Error> {
+        let mut given = given.clone();
+        if let Some(steps) = self.steps {
+            given.set("train.steps", i64::try_from(steps).unwrap_or(i64::MAX))?;
+        }
+        let config: C = given.over(stored)?;
+        config.check()?;
+        let folder = self.place.as_ref().map(|place| place.folder.clone()).unwrap_or_default();
+        match difference(&stored.that_count(), &config.that_count()) {
+            Some(changed) => Err(Error::OtherSettings { folder, changed }),
+            None => Ok(config),
+        }
+    }
+}
+
+/// Everything that a fit needs, once its data are read. Nothing is written yet.
+pub(crate) struct Prepared<K: Kind> {
+    pub(crate) config: K::Config,
+    pub(crate) description: Arc<K::Description>,
+    pub(crate) net: Arc<K::Net>,
+    identity: Identity,
+    work: Option<WorkFolder>,
+    is_resumed: bool,
+}
+
+impl<K: Kind> Prepared<K> {
+    /// Puts settings and data together, and checks that a fit that goes on was begun with them.
+    pub(crate) fn new(
+        work: Option<WorkFolder>,
+        options: &Options,
+        config: K::Config,
+        description: Arc<K::Description>,
+        data: &str,
+    ) -> Result<Self, Error> {
+        let net = Arc::new(K::network(&config, &description, &options.device())?);
+        let identity = identity::<K>(data, &description, &config)?;
+        let prepared = Self { config, description, net, identity, work, is_resumed: options.is_resumed() };
+        prepared.check_memory()?;
+        Ok(prepared)
+    }
+
+    /// Weights, gradient, two moments, average and best, in four bytes each.
+    fn check_memory(&self) -> Result<(), Error> {
+        let weights = self.weights();
+        let needed = 24.0 * weights as f64 / 1e6;
+        match memory() {
+            Some(available) if needed > available => {
+                Err(Error::TooLarge { weights, needed: needed as u64, available: available as u64 })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn weights(&self) -> usize {
+        K::parts(&self.net).len()
+    }
+
+    /// The number of steps for so many minutes, by a trial of a few; what the user has set stays.
+    pub(crate) fn set_minutes(
+        &mut self,
+        minutes: f64,
+        task: &impl Task,
+        given: &Settings,
+    ) -> Result<(), Error> {
+        let config = self.config.clone().with_steps(steps_in(minutes, task));
+        self.config = given.over(&config)?;
+        self.config.check()?;
+        self.identity = identity::<K>(&self.identity.data, &self.description, &self.config)?;
+        Ok(())
+    }
+
+    /// Trains, from the start or from where it was left, and leaves a model. `finish` makes the model's weights, and what is
+    /// known about them, of the best weights of training.
+    pub(crate) fn run<T: Task>(
+        mut self,
+        task: &T,
+        finish: &dyn Fn(&[f32]) -> (Vec<f32>, K::Facts),
+        watcher: &mut dyn Watcher,
+    ) -> Result<Fitted<K>, Error> {
+        let mut state = self.begin(task)?;
+        watcher.notice(Event::Started { what: "fitting", total: Some(self.config.train().steps) });
+        let log = match &self.work {
+            Some(work) => Some(Log::open(&work.path.join(LOG), state.step)?),
+            None => None,
+        };
+        let mut keeping = Checkpointing {
+            prepared: &self,
+            log,
+            watcher,
+            finish,
+            begun: Instant::now(),
+            saved: Instant::now(),
+            kept: None,
+        };
+        let outcome = train(task, self.config.train(), &mut state, &mut keeping);
+        keeping.save(&state)?;
+        watcher.notice(Event::Finished);
+        let fitted = self.fitted(&state, finish, outcome.as_ref().ok().copied());
+        self.conclude(&state, fitted, outcome)
+    }
+
+    /// The state to train from; whatever happens from here on, the folder can go on.
+    fn begin(&mut self, task: &impl Task) -> Result<State, Error> {
+        let Some(work) = &mut self.work else { return Ok(State::new(task.initial())) };
+        let checkpoint = work.path.join(CHECKPOINT);
+        let state = match self.is_resumed {
+            true => load_state(&checkpoint, &self.identity, K::parts(&self.net).len())?,
+            false => State::new(task.initial()),
+        };
+        // Before the settings, by which a folder is known as a fit: whatever has settings can go on.
+        save_state(&checkpoint, &state, &self.identity)?;
+        save_settings::<K>(&work.path, &self.config, &self.description)?;
+        work.keep();
+        Ok(state)
+    }
+
+    fn fitted(
+        &self,
+        state: &State,
+        finish: &dyn Fn(&[f32]) -> (Vec<f32>, K::Facts),
+        outcome: Option<Outcome>,
+    ) -> Result<Fitted<K>, Error> {
+        let (weights, facts) = finish(state.best_weights());
+        if !weights.iter().all(|weight| weight.is_finite()) {
+            return Err(Error::NotFinite);
+        }
+        Ok(Fitted {
+            config: self.config.clone(),
+            description: self.description.clone(),
+            net: self.net.clone(),
+            weights,
+            identity: self.identity.clone(),
+            fit: FitSummary::of(state, outcome),
+            facts,
+            folder: None,
+        })
+    }
+
+    fn conclude(
+        self,
+        state: &State,
+        fitted: Result<Fitted<K>, Error>,
+        outcome: Result<Outcome, TrainError<Error>>,
+    ) -> Result<Fitted<K>, Error> {
+        let diverged = match outcome {
+            Ok(_) => None,
+            Err(TrainError::Watcher(error)) => return Err(error),
+            Err(TrainError::Diverged { step, in_a_row }) => Some((step, in_a_row)),
+        };
+        // What was never validated is no model to keep, if it did not learn.
+        if let Some((step, in_a_row)) = diverged
+            && (state.best.is_none() || fitted.is_err())
+        {
+            return Err(Error::Diverged { step, in_a_row, kept: false });
+        }
+        let mut fitted = fitted?;
+        if let Some(work) = self.work {
+            fitted.save_weights(&work.path)?;
+            // One that was stopped or given up does not take another's place.
+            fitted.folder = Some(match fitted.fit.outcome {
+                FitOutcome::Finished | FitOutcome::Converged => work.finish()?,
+                _ => work.path.clone(),
+            });
+        }
+        match diverged {
+            Some((step, in_a_row)) => Err(Error::Diverged { step, in_a_row, kept: true }),
+            None => Ok(fitted),
+        }
+    }
+}
+
+/// Refuses to go on with other data than a fit was begun with, before anything of the folder is touched.
+pub(crate) fn check_data(work: &WorkFolder, folder: &std::path::Path, digest: &str) -> Result<(), Error> {
+    let (_, facts) = load_tensors::<pmm_store::Checkpoint>(&work.path.join(CHECKPOINT))?;
+    let was = facts.identity.data;
+    if was == digest {
+        return Ok(());
+    }
+    Err(Error::OtherData { folder: folder.into(), was, is: digest.to_owned() })
+}
+
+/// How many steps fit into so many minutes, by a few of them.
+fn steps_in(minutes: f64, task: &impl Task) -> u64 {
+    let weights = task.initial();
+    let mut gradient = vec![0.0; weights.len()];
+    let mut step = |n: u64| {
+        task.gradient(&weights, task.batch(n), &mut gradient);
+    };
+    (0..2).for_each(&mut step);
+    let start = Instant::now();
+    (2..10).for_each(&mut step);
+    let seconds = start.elapsed().as_secs_f64() / 8.0;
+    ((minutes * 60.0 / seconds / 1.15) as u64).max(10)
+}
+
+/// Megabytes of the machine's memory, where the system says.
+fn memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? / 1e3)
+}
+
+/// Keeps a fit safe while it runs: log, checkpoints, the best model so far; and tells the watcher.
+struct Checkpointing<'a, K: Kind> {
+    prepared: &'a Prepared<K>,
+    log: Option<Log>,
+    watcher: &'a mut dyn Watcher,
+    finish: &'a dyn Fn(&[f32]) -> (Vec<f32>, K::Facts),
+    begun: Instant,
+    saved: Instant,
+    /// The step of the best model that was written.
+    kept: Option<u64>,
+}
+
+impl<K: Kind> Checkpointing<'_, K> {
+    fn save(&mut self, state: &State) -> Result<(), Error> {
+        let Some(work) = &self.prepared.work else { return Ok(()) };
+        save_state(&work.path.join(CHECKPOINT), state, &self.prepared.identity)?;
+        let best = state.best.as_ref().map(|best| best.step);
+        if best.is_some() && best != self.kept {
+            if let Ok(fitted) = self.prepared.fitted(state, self.finish, None) {
+                fitted.save_weights(&work.path)?;
+            }
+            self.kept = best;
+        }
+        self.saved = Instant::now();
+        Ok(())
+    }
+}
+
+impl<K: Kind> pmm_train::Watcher for Checkpointing<'_, K> {
+    type Error = Error;
+
+    fn wants_stop(&mut self) -> bool {
+        self.watcher.wants_stop()
+    }
+
+    fn step(&mut self, progress: Progress, state: &State) -> Result<(), Error> {
+        let train = self.prepared.config.train();
+        let steps = if state.horizon > 0 { state.begun + state.horizon } else { train.steps };
+        self.watcher.notice(Event::Step { step: progress.step, steps, loss: progress.loss });
+        if self.saved.elapsed() >= Duration::from_secs_f64(train.checkpoint_seconds) {
+            self.save(state)?;
+        }
+        Ok(())
+    }
+
+    fn validated(&mut self, state: &State, train_loss: f64, held_out_loss: f64) -> Result<(), Error> {
+        let is_best = state.best.as_ref().is_some_and(|best| best.step == state.step);
+        self.watcher.notice(Event::Validated { step: state.step, train_loss, held_out_loss, is_best });
+        let Some(log) = &mut self.log else { return Ok(()) };
+        let rate = self.prepared.config.train().of(state).rate(state.since());
+        let seconds = self.begun.elapsed().as_secs_f64();
+        log.add(state.step, seconds, train_loss, held_out_loss, rate, state.skipped)
+    }
+}
