@@ -28,7 +28,7 @@ mod temporary;
 mod text;
 
 pub use self::image::{
-    ArrayFileError, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png, grid_png,
+    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png, grid_png,
     holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{

@@ -1,4 +1,4 @@
-//! A file as a slice of memory.
+//! Bytes to read from: a file where it lies, or memory.
 
 #![expect(
     unsafe_code,
@@ -10,9 +10,12 @@ use std::io;
 
 use memmap2::Mmap;
 
-/// A file that is read where it lies.
+/// Bytes of a file that is read where it lies, or bytes in memory.
 #[derive(Debug)]
-pub(crate) struct Map(Mmap);
+pub(crate) enum Map {
+    File(Mmap),
+    Memory(Vec<u8>),
+}
 
 impl Map {
     /// Maps a file that has content.
@@ -20,10 +23,13 @@ impl Map {
         // SAFETY: the map is only read, and every bit pattern is a valid byte. The file is made under a temporary name and
         // renamed when it is whole; this program never writes to it afterwards, and a new one takes its place by name only,
         // so that the mapped one keeps its content until it is unmapped.
-        unsafe { Mmap::map(file) }.map(Self)
+        unsafe { Mmap::map(file) }.map(Self::File)
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
+        match self {
+            Self::File(map) => map,
+            Self::Memory(bytes) => bytes,
+        }
     }
 }

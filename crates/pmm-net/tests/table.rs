@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use pmm_core::{Head, Streams};
-use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
-use pmm_net::table::{Cell, ClockKind, Plan, TableDenoiser, TableNet};
+use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
+use pmm_net::table::{CellCoordinates, ClockKind, FillOptions, TableDenoiser, TableNet};
 use pmm_net::{TrunkConfig, TrunkKind};
 
 /// A category, a column of few values that follows it, and a continuum with exact zeros and gaps.
@@ -49,14 +49,12 @@ fn cells_there_and_back() {
             let x = cell
                 .value
                 .map_or(f64::NAN, |value| place.from_value(&schema.columns[place.column], value, 0.9));
-            let (code, value) = place.coded(&schema.columns[place.column], cell.token, x, true);
-            assert_eq!(code, cells.code[row]);
-            assert!(
-                value == cells.value[row] || value.is_nan() && cells.value[row].is_nan() || {
-                    // A continuum whose values hardly repeat is interpolated: close, not equal.
-                    (value - cells.value[row]).abs() < 0.2
-                }
-            );
+            let found = place.cell(&schema.columns[place.column], cell.token, x, true);
+            match (found, cells.get(row)) {
+                // A continuum whose values hardly repeat is interpolated: close, not equal.
+                (Cell::Value(found), Cell::Value(value)) => assert!((found - value).abs() < 0.2),
+                (found, cell) => assert_eq!(found, cell),
+            }
         }
     }
 }
@@ -92,32 +90,33 @@ fn learns_and_draws_what_belongs_together() {
             }
         }
         let denoiser = TableDenoiser::new(net.clone(), weights);
-        let unknown = vec![Cell::default(); 1000 * 3];
-        let plan = Plan { steps: 50, snap: true };
+        let unknown = vec![CellCoordinates::default(); 1000 * 3];
+        let plan = FillOptions { steps: 50, snap: true };
         let drawn = denoiser.fill(&unknown, 0, plan, &streams, |_| ()).unwrap();
-        let size = |row: &[(u32, f64)]| row[1].1;
+        let size = |row: &[Cell]| if let Cell::Value(size) = row[1] { size } else { f64::NAN };
         let kinds = schema.columns[0].clone();
-        let is_a = |row: &[(u32, f64)]| kinds.decode(row[0].0, f64::NAN, 0.0) == "a";
-        let rows: Vec<&[(u32, f64)]> = drawn.chunks(3).collect();
+        let is_a = |row: &[Cell]| kinds.text(row[0], 0.0) == "a";
+        let rows: Vec<&[Cell]> = drawn.chunks(3).collect();
         let agree = rows.iter().filter(|row| is_a(row) == (size(row) < 4.5)).count();
         assert!(agree > 940, "{kind:?} {clock:?} {head:?}: {agree} of 1000 sizes go with their kind");
         let share = rows.iter().filter(|row| is_a(row)).count();
         assert!((220..380).contains(&share), "{kind:?} {clock:?} {head:?}: {share}");
-        let zeros = rows.iter().filter(|row| row[2].0 == 1).count();
-        let gaps = rows.iter().filter(|row| row[2].0 == pmm_data::EMPTY).count();
+        let zeros = rows.iter().filter(|row| row[2] == Cell::Special(0)).count();
+        let gaps = rows.iter().filter(|row| row[2] == Cell::Missing).count();
         assert!(
             (310..490).contains(&zeros) && (50..160).contains(&gaps),
             "{kind:?} {clock:?} {head:?}: {zeros} {gaps}"
         );
         // What is given stays; a chunk of its own draws the same rows.
-        let given = [Cell { token: Some(rows[0][0].0), value: None }, Cell::default(), Cell::default()];
+        let Cell::Level(kind) = rows[0][0] else { panic!("a level") };
+        let unknown_cell = CellCoordinates::default();
+        let given = [CellCoordinates { token: Some(kind), value: None }, unknown_cell, unknown_cell];
         let two = denoiser.fill(&[given, given].concat(), 600, plan, &streams, |_| ()).unwrap();
         let alone = denoiser.fill(&given, 601, plan, &streams, |_| ()).unwrap();
-        let text = |cells: &[(u32, f64)]| format!("{cells:?}");
-        assert_eq!(text(&two[3..]), text(&alone));
-        assert_eq!(two[0].0, rows[0][0].0);
+        assert_eq!(two[3..], alone);
+        assert_eq!(two[0], rows[0][0]);
         let full = denoiser.clone().complete(true).fill(&unknown[..300], 0, plan, &streams, |_| ()).unwrap();
-        assert!(full.iter().all(|(code, _)| *code != pmm_data::EMPTY));
+        assert!(full.iter().all(|cell| *cell != Cell::Missing));
     }
 }
 

@@ -64,6 +64,18 @@ impl FitSummary {
     }
 }
 
+impl FitSummary {
+    /// How the fit went, in words; `unit` is that of the loss.
+    pub(crate) fn sentence(&self, unit: &str) -> String {
+        match (self.best_step, self.held_out_loss) {
+            (Some(step), Some(loss)) => {
+                format!("{} steps, the best at step {step} with a held-out loss of {loss:.6} {unit}", self.steps)
+            }
+            _ => format!("{} steps, not validated yet", self.steps),
+        }
+    }
+}
+
 /// What the weights' file says about itself.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -126,6 +126,11 @@ impl<K: Kind> Prepared<K> {
         }
     }
 
+    /// The folder of the fit, if it has one.
+    pub(crate) fn folder(&self) -> Option<&std::path::Path> {
+        self.work.as_ref().map(|work| work.path.as_path())
+    }
+
     pub(crate) fn weights(&self) -> usize {
         K::parts(&self.net).len()
     }
@@ -328,4 +333,79 @@ impl<K: Kind> pmm_train::Watcher for Checkpointing<'_, K> {
         let seconds = self.begun.elapsed().as_secs_f64();
         log.add(state.step, seconds, train_loss, held_out_loss, rate, state.skipped)
     }
+}
+
+/// What every `Fit` can be told: the builder's methods that tables, texts and images share. `self.options` is an [`Options`].
+macro_rules! fit_options {
+    () => {
+        /// Fixes every random number; 0 by default.
+        pub fn seed(mut self, seed: u64) -> Self {
+            self.options.seed = Some(seed);
+            self
+        }
+
+        /// Training steps, in place of as many as the size of the data suggests.
+        pub fn steps(mut self, steps: u64) -> Self {
+            self.options.steps = Some(steps);
+            self
+        }
+
+        /// Training time, roughly; the number of steps is found by a trial.
+        pub fn minutes(mut self, minutes: f64) -> Self {
+            self.options.minutes = Some(minutes);
+            self
+        }
+
+        /// Settings by name, as in a model's `config.toml`.
+        pub fn settings(mut self, settings: &Settings) -> Self {
+            self.options.settings.extend(settings);
+            self
+        }
+
+        /// Settings that go together, by name.
+        pub fn preset(mut self, name: &str) -> Self {
+            self.options.preset = Some(name.to_owned());
+            self
+        }
+
+        /// Keeps the fit in a folder, which must not be there yet: checkpoints on the way, the model in the end.
+        pub fn at(mut self, folder: impl Into<PathBuf>) -> Self {
+            self.options.place = Some(crate::folder::Place { folder: folder.into(), mode: crate::folder::Mode::New });
+            self
+        }
+
+        /// Goes on with the fit in a folder, bit for bit as if it had never stopped.
+        pub fn resume(mut self, folder: impl Into<PathBuf>) -> Self {
+            self.options.place =
+                Some(crate::folder::Place { folder: folder.into(), mode: crate::folder::Mode::Resume });
+            self
+        }
+
+        /// Keeps the fit in a folder; a model that is there is replaced once the new one is whole.
+        pub fn replace(mut self, folder: impl Into<PathBuf>) -> Self {
+            self.options.place =
+                Some(crate::folder::Place { folder: folder.into(), mode: crate::folder::Mode::Replace });
+            self
+        }
+
+        /// Where the network computes; the processor by default.
+        pub fn device(mut self, device: Device) -> Self {
+            self.options.device = Some(device);
+            self
+        }
+    };
+}
+pub(crate) use fit_options;
+
+/// What a fit would take.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Cost {
+    /// The network's weights.
+    pub weights: usize,
+    /// Memory.
+    pub megabytes: f64,
+    /// Floating-point operations of a training step.
+    pub operations_per_step: f64,
+    /// Time on two cores of 2020, roughly.
+    pub minutes: f64,
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
+use crate::fitted::Fitted;
 
 /// A kind of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -62,6 +63,8 @@ pub(crate) trait Kind: Sized + 'static {
     const KIND: DataKind;
     /// The file that says what the data are.
     const DESCRIPTION_FILE: &'static str;
+    /// The unit of its loss.
+    const LOSS_UNIT: &'static str;
     /// The settings.
     type Config: Config;
     /// What the data are: schema, tokenizer, facts about images.
@@ -88,8 +91,14 @@ pub(crate) trait Kind: Sized + 'static {
     ) -> Result<Self::Net, ParameterError>;
     /// The parts of the network's weights.
     fn parts(net: &Self::Net) -> &Parts;
-    /// The model's `README.md`, but for what all models say.
-    fn card(model: &crate::fitted::Fitted<Self>) -> String;
+    /// The model's `README.md`.
+    fn card(model: &Fitted<Self>) -> String;
+    /// What it was fitted to, in words: (name, value).
+    fn about(model: &Fitted<Self>) -> Vec<(&'static str, String)>;
+    /// What the data are, as JSON.
+    fn details(model: &Fitted<Self>) -> serde_json::Value;
+    /// The seed.
+    fn seed(config: &Self::Config) -> u64;
 }
 
 macro_rules! config {

@@ -115,6 +115,12 @@ pub enum ImageDataError {
         /// The violated condition.
         reason: String,
     },
+    /// An array in memory that holds no images.
+    #[error("{reason}")]
+    Array {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A file that is not a whole file of images.
     #[error("{path} is not a whole file of images: {reason}")]
     NotImages {
@@ -155,7 +161,7 @@ impl ImageDataError {
             Self::Several { .. } => "name one of the files, or save one array as .npy".into(),
             Self::Labels { .. } => "move the labels away to read the images without them".into(),
             Self::NotImages { .. } => "delete the file: it is made again from the images".into(),
-            Self::Io { .. } | Self::Channels { .. } | Self::Grid { .. } => return None,
+            Self::Io { .. } | Self::Channels { .. } | Self::Grid { .. } | Self::Array { .. } => return None,
         })
     }
 

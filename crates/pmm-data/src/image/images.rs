@@ -40,6 +40,11 @@ impl Images {
         images_write::write(source, path, progress)
     }
 
+    /// Images in memory.
+    pub fn read(source: &ImageSource, progress: &mut dyn FnMut(u64)) -> Result<Self, ImageDataError> {
+        Self::of(Map::Memory(images_write::read(source, progress)?), Path::new("memory"))
+    }
+
     /// Opens a file of images; one that is of another kind, cut short or altered in its header is refused.
     pub fn open(path: &Path) -> Result<Self, ImageDataError> {
         let refused = |reason| ImageDataError::NotImages { path: name(path), reason };
@@ -49,6 +54,11 @@ impl Images {
             return Err(refused("it is not a file with content".into()));
         }
         let map = in_file(path, || Map::open(&file))?;
+        Self::of(map, path)
+    }
+
+    fn of(map: Map, path: &Path) -> Result<Self, ImageDataError> {
+        let refused = |reason| ImageDataError::NotImages { path: name(path), reason };
         let header = Header::read(map.bytes()).map_err(refused)?;
         Ok(Self { map, header })
     }

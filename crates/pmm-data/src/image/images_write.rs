@@ -15,7 +15,23 @@ pub(super) fn write(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), ImageDataError> {
     let mut file = in_file(path, || temporary(path))?;
-    let mut output = BufWriter::with_capacity(1 << 16, file.as_file_mut());
+    write_to(BufWriter::with_capacity(1 << 16, file.as_file_mut()), path, source, progress)?;
+    in_file(path, || file.persist(path).map(drop).map_err(|error| error.error))
+}
+
+/// The bytes of such a file, in memory.
+pub(super) fn read(source: &ImageSource, progress: &mut dyn FnMut(u64)) -> Result<Vec<u8>, ImageDataError> {
+    let mut output = std::io::Cursor::new(Vec::new());
+    write_to(&mut output, Path::new("memory"), source, progress)?;
+    Ok(output.into_inner())
+}
+
+fn write_to<W: Write + Seek>(
+    mut output: W,
+    path: &Path,
+    source: &ImageSource,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), ImageDataError> {
     in_file(path, || output.write_all(&[0; HEADER]))?;
     let mut content = Content::new(source.shape());
     let mut labels = Vec::new();
@@ -40,9 +56,7 @@ pub(super) fn write(
         output.rewind()?;
         output.write_all(&head)?;
         output.flush()
-    })?;
-    drop(output);
-    in_file(path, || file.persist(path).map(drop).map_err(|error| error.error))
+    })
 }
 
 /// What images are recognised by: BLAKE3 of their shape, pixels, labels and classes, whatever files they came from.

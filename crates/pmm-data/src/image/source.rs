@@ -5,6 +5,7 @@ use std::path::Path;
 use super::decode::check_size;
 use super::error::ImageDataError;
 use super::find::find;
+use super::memory::ImageArray;
 use super::store::{Look, Store};
 
 /// How images are made alike.
@@ -63,6 +64,25 @@ impl ImageSource {
     pub fn open(path: &Path, options: &ImageOptions) -> Result<Self, ImageDataError> {
         options.size.map_or(Ok(()), check_size)?;
         let (name, store) = find(path)?;
+        Self::of(name, store, options)
+    }
+
+    /// Images in memory.
+    ///
+    /// ```
+    /// use pmm_data::{ImageArray, ImageOptions, ImageSource, Images};
+    /// let array = ImageArray { shape: [1, 2, 2], pixels: vec![0, 1, 2, 3, 4, 5, 6, 7], ..ImageArray::default() };
+    /// let images = Images::read(&ImageSource::from_array(array, &ImageOptions::default())?, &mut |_| ())?;
+    /// assert_eq!((images.len(), images.pixels(1)), (2, &[4, 5, 6, 7][..]));
+    /// # Ok::<(), pmm_data::ImageDataError>(())
+    /// ```
+    pub fn from_array(array: ImageArray, options: &ImageOptions) -> Result<Self, ImageDataError> {
+        options.size.map_or(Ok(()), check_size)?;
+        array.check()?;
+        Self::of(format!("{} images", array.count()), Box::new(array), options)
+    }
+
+    fn of(name: String, store: Box<dyn Store>, options: &ImageOptions) -> Result<Self, ImageDataError> {
         if store.count() == 0 {
             return Err(ImageDataError::NoImages { path: name });
         }

@@ -177,11 +177,11 @@ impl Grid {
     }
 
     /// The share of values below knot i.
-    fn rank(&self, i: usize) -> f64 {
+    pub(super) fn rank(&self, i: usize) -> f64 {
         self.below[i] as f64 / self.total() as f64
     }
 
-    fn middle(&self, i: usize) -> f64 {
+    pub(super) fn middle(&self, i: usize) -> f64 {
         0.5 * (self.rank(i) + self.rank(i + 1))
     }
 
@@ -199,7 +199,7 @@ impl Grid {
     }
 
     /// The interpolated mid-rank of a value that is not a knot.
-    fn between(&self, value: f64) -> f64 {
+    pub(super) fn between(&self, value: f64) -> f64 {
         let n = self.values.len();
         let above = self.values.partition_point(|&knot| knot < value);
         if above == 0 || above == n {
@@ -219,7 +219,7 @@ fn phi(z: f64) -> f64 {
 }
 
 /// Φ⁻¹ for ranks inside (0, 1).
-fn quantile(rank: f64) -> f64 {
+pub(super) fn quantile(rank: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * rank)
 }
 

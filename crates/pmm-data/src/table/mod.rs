@@ -7,6 +7,7 @@ mod date_scan;
 mod dates;
 mod error;
 mod grid;
+mod grid_scores;
 mod infer;
 mod json;
 mod levels;

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
@@ -26,6 +27,7 @@ enum Store {
     Path(PathBuf),
     /// What came through a pipe, kept so that it can be read twice; gone with the source.
     Spool(NamedTempFile),
+    Memory(Arc<[u8]>),
 }
 
 impl TextFile {
@@ -33,6 +35,11 @@ impl TextFile {
     pub(super) fn at(path: PathBuf) -> Self {
         let (name, json) = (path.display().to_string(), is_json(&path));
         Self { name, store: Store::Path(path), json }
+    }
+
+    /// A document in memory, as it is.
+    pub(super) fn memory(name: String, text: Vec<u8>) -> Self {
+        Self { name, store: Store::Memory(text.into()), json: false }
     }
 
     /// What can be read only once, copied to a temporary file.
@@ -47,9 +54,13 @@ impl TextFile {
 
     /// The text from its beginning, decompressed. Only the first bytes tell whether it is compressed.
     pub(super) fn reader(&self, any_bytes: bool) -> Result<Box<dyn Read>, TextDataError> {
+        if let Store::Memory(bytes) = &self.store {
+            return Ok(Box::new(Cursor::new(bytes.clone())));
+        }
         let mut file = in_file(&self.name, || match &self.store {
             Store::Path(path) => File::open(path),
             Store::Spool(file) => file.reopen(),
+            Store::Memory(_) => Err(io::Error::other("in memory")),
         })?;
         let mut head = Vec::new();
         in_file(&self.name, || file.by_ref().take(10).read_to_end(&mut head))?;

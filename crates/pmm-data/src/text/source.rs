@@ -82,6 +82,17 @@ impl TextSource {
         Self::spool(&name, &mut in_file(&name, || File::open(path))?, options)
     }
 
+    /// Documents in memory.
+    pub fn from_documents(documents: impl IntoIterator<Item = impl Into<Vec<u8>>>, options: &TextOptions) -> Self {
+        let files: Vec<TextFile> =
+            (1..).zip(documents).map(|(n, text)| TextFile::memory(format!("document {n}"), text.into())).collect();
+        let name = match files.len() {
+            1 => "text".to_owned(),
+            n => format!("{n} documents"),
+        };
+        Self { name, files, options: options.clone(), piece: PIECE }
+    }
+
     fn spool(name: &str, from: &mut dyn Read, options: &TextOptions) -> Result<Self, TextDataError> {
         Self::of_file(TextFile::spool(name, from)?, options)
     }

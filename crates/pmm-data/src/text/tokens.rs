@@ -45,6 +45,15 @@ impl Tokens {
         tokens_write::write(source, tokenizer, path, progress)
     }
 
+    /// The tokens of a text, in memory.
+    pub fn read(
+        source: &TextSource,
+        tokenizer: &Tokenizer,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Self, TextDataError> {
+        Self::of(Map::Memory(tokens_write::read(source, tokenizer, progress)?), &source.name())
+    }
+
     /// Opens a file of tokens; one that is of another kind, cut short or altered in its header is refused.
     pub fn open(path: &Path) -> Result<Self, TextDataError> {
         let name = path.display().to_string();
@@ -55,6 +64,11 @@ impl Tokens {
             return Err(refused("it is not a file with content".into()));
         }
         let map = in_file(&name, || Map::open(&file))?;
+        Self::of(map, &name)
+    }
+
+    fn of(map: Map, name: &str) -> Result<Self, TextDataError> {
+        let refused = |reason| TextDataError::NotTokens { path: name.to_owned(), reason };
         let header = Header::read(map.bytes()).map_err(refused)?;
         Ok(Self { map, header })
     }

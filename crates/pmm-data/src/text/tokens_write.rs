@@ -20,25 +20,46 @@ pub(super) fn write(
 ) -> Result<(), TextDataError> {
     let name = path.display().to_string();
     let mut file = in_file(&name, || temporary(path))?;
-    let mut writing = Writing::new(tokenizer, BufWriter::with_capacity(1 << 16, file.as_file_mut()));
-    in_file(&name, || writing.output.write_all(&[0; HEADER]))?;
+    let output = BufWriter::with_capacity(1 << 16, file.as_file_mut());
+    write_to(output, &name, source, tokenizer, progress)?;
+    in_file(&name, || file.persist(path).map(drop).map_err(|error| error.error))
+}
+
+/// The bytes of such a file, in memory.
+pub(super) fn read(
+    source: &TextSource,
+    tokenizer: &Tokenizer,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<u8>, TextDataError> {
+    let mut output = io::Cursor::new(Vec::new());
+    write_to(&mut output, "memory", source, tokenizer, progress)?;
+    Ok(output.into_inner())
+}
+
+fn write_to<W: Write + Seek>(
+    output: W,
+    name: &str,
+    source: &TextSource,
+    tokenizer: &Tokenizer,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), TextDataError> {
+    let mut writing = Writing::new(tokenizer, output);
+    in_file(name, || writing.output.write_all(&[0; HEADER]))?;
     let mut read = 0;
     source.pieces::<TextDataError>(&mut |piece, place| {
         let tokens = writing.tokens(&piece, place)?;
-        in_file(&name, || writing.put(&tokens))?;
+        in_file(name, || writing.put(&tokens))?;
         read += piece.bytes.len() as u64;
         progress(read);
         Ok(())
     })?;
     let header = writing.header().to_bytes();
-    in_file(&name, || {
+    in_file(name, || {
         writing.output.flush()?;
         writing.output.rewind()?;
         writing.output.write_all(&header)?;
         writing.output.flush()
-    })?;
-    drop(writing);
-    in_file(&name, || file.persist(path).map(drop).map_err(|error| error.error))
+    })
 }
 
 /// A file in the making.

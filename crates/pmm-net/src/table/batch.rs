@@ -4,7 +4,7 @@ use pmm_core::{Purpose, SpaceError, States, Store, Streams, Values};
 use pmm_data::{Coding, Table};
 use rayon::prelude::*;
 
-use super::coordinates::{Cell, ClockKind};
+use super::coordinates::{CellCoordinates, ClockKind};
 use super::features::View;
 use super::head::Target;
 use super::net::TableNet;
@@ -21,14 +21,14 @@ pub struct Batch {
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
 
 impl TableNet {
-    /// The cell of a row and modelled column of a table; unknown in a column that the table does not have.
-    pub fn cell(&self, table: &Table, row: usize, column: usize) -> Cell {
+    /// What a table knows of the cell of a row and modelled column; nothing in a column that the table does not have.
+    pub fn cell(&self, table: &Table, row: usize, column: usize) -> CellCoordinates {
         let place = &self.coordinates.columns[column];
         let cells = &table.columns[place.column];
-        let (Some(&code), Some(&value)) = (cells.code.get(row), cells.value.get(row)) else {
-            return Cell::default();
-        };
-        place.cell(&self.schema.columns[place.column], code, value)
+        if cells.is_empty() {
+            return CellCoordinates::default();
+        }
+        place.coordinates(&self.schema.columns[place.column], cells.get(row))
     }
 
     /// A batch of rows: `known(r)` says which columns of the r-th are seen; the other columns weigh alike in a row, and rows in
@@ -43,7 +43,7 @@ impl TableNet {
     ) -> Result<Batch, SpaceError> {
         let columns = self.coordinates.columns.len();
         let known: Vec<bool> = (0..rows.len()).flat_map(known).collect();
-        let cells: Vec<Cell> = (0..rows.len() * columns)
+        let cells: Vec<CellCoordinates> = (0..rows.len() * columns)
             .into_par_iter()
             .with_min_len(256)
             .map(|i| self.cell(table, rows[i / columns] as usize, i % columns))
@@ -60,7 +60,7 @@ impl TableNet {
         Ok(batch)
     }
 
-    fn reveal_batch(&self, cells: &[Cell], known: &[bool], streams: &Streams, step: u64) -> Batch {
+    fn reveal_batch(&self, cells: &[CellCoordinates], known: &[bool], streams: &Streams, step: u64) -> Batch {
         let columns = self.coordinates.columns.len();
         let rows = cells.len() / columns;
         let features = self.features(rows, |row, column| {
@@ -84,7 +84,7 @@ impl TableNet {
 
     fn gradual_batch(
         &self,
-        cells: &[Cell],
+        cells: &[CellCoordinates],
         known: &[bool],
         streams: &Streams,
         step: u64,
@@ -118,9 +118,9 @@ impl TableNet {
     /// Gives cells without a value (special, missing) one at random from their column: while a gate is hidden, its value's clock
     /// runs all the same, and must not tell that there is nothing to see. The pair (gate, stand-in) is what is learned, and
     /// the stand-in is dropped from what is drawn.
-    fn with_stand_ins(&self, cells: &[Cell], streams: &Streams, step: u64) -> Vec<Cell> {
+    fn with_stand_ins(&self, cells: &[CellCoordinates], streams: &Streams, step: u64) -> Vec<CellCoordinates> {
         let columns = self.coordinates.columns.len();
-        let filled = |(i, cell): (usize, &Cell)| {
+        let filled = |(i, cell): (usize, &CellCoordinates)| {
             let place = &self.coordinates.columns[i % columns];
             let Coding::Numbers(numbers) = &self.schema.columns[place.column].coding else { return *cell };
             if place.value.is_none() || cell.value.is_some() || cell.token.is_none() {
@@ -128,7 +128,7 @@ impl TableNet {
             }
             let purpose = Purpose::STAND_IN;
             let mut rng = streams.block_stream(purpose, (i % columns) as u32, step, (i / columns) as u64);
-            Cell { value: Some(numbers.grid.value(rng.normal(), numbers.snap)), ..*cell }
+            CellCoordinates { value: Some(numbers.grid.value(rng.normal(), numbers.snap)), ..*cell }
         };
         cells.iter().enumerate().map(filled).collect()
     }
@@ -136,7 +136,7 @@ impl TableNet {
     /// States of cells: known ones observed, the others drawn at stratified times.
     fn noisy(
         &self,
-        cells: &[Cell],
+        cells: &[CellCoordinates],
         known: &[bool],
         streams: &Streams,
         step: u64,
@@ -166,7 +166,7 @@ impl TableNet {
     }
 
     /// Rows of cells as values of the space; any value of the support where a cell has none.
-    pub fn values(&self, cells: &[Cell]) -> Values {
+    pub fn values(&self, cells: &[CellCoordinates]) -> Values {
         let columns = self.coordinates.columns.len();
         let store = |&(column, is_value): &(usize, bool)| {
             let place = &self.coordinates.columns[column];

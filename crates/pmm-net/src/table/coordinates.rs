@@ -6,7 +6,7 @@ use pmm_core::{
     AnyPair, Block, Exponential, Gamma, Group, LogLinear, Masked, Normal, Pair, ParameterError, Poisson,
     Space,
 };
-use pmm_data::{Coding, Column, EMPTY, Numbers, PairKind, Schema};
+use pmm_data::{Cell, Coding, Column, Numbers, PairKind, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::atoms::Atoms;
@@ -79,16 +79,16 @@ pub enum Scale {
     Ratio(f64),
 }
 
-/// A cell as coordinates: `None` where unknown or not applicable.
+/// What is known of a cell, as coordinates: `None` where unknown or not applicable.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Cell {
+pub struct CellCoordinates {
     /// The token.
     pub token: Option<u32>,
     /// The value, in the column's own unit.
     pub value: Option<f64>,
 }
 
-impl Cell {
+impl CellCoordinates {
     /// Whether nothing is known.
     pub fn is_unknown(&self) -> bool {
         self.token.is_none() && self.value.is_none()
@@ -195,40 +195,44 @@ fn ending_at(information: f64) -> Result<Exponential, ParameterError> {
 }
 
 impl ColumnPlace {
-    /// A coded cell as coordinates; a missing cell is the token for that, or unknown where there is none.
-    pub fn cell(&self, column: &Column, code: u32, value: f64) -> Cell {
-        if code == EMPTY {
-            return Cell { token: self.tokens.as_ref().and_then(|tokens| tokens.missing), value: None };
-        }
-        match (&column.coding, &self.tokens) {
-            (Coding::Numbers(numbers), Some(tokens)) if !tokens.values.is_empty() => {
-                Cell { token: Some(numbers.grid.index(value) as u32), value: None }
+    /// A cell as coordinates. A missing cell is the token for that, or unknown where training had none; a level never seen is
+    /// unknown. A number that is none of a few known values stands for the nearest of them.
+    pub fn coordinates(&self, column: &Column, cell: Cell) -> CellCoordinates {
+        let gate = |token: u32| self.tokens.as_ref().map(|_| token);
+        match (cell, &column.coding, &self.tokens) {
+            (Cell::Missing, _, tokens) => {
+                CellCoordinates { token: tokens.as_ref().and_then(|tokens| tokens.missing), value: None }
             }
-            (Coding::Numbers(_), tokens) => {
-                let number = (code == 0 && self.value.is_some()).then_some(value);
-                Cell { token: tokens.as_ref().map(|_| code), value: number }
+            (Cell::Unseen, ..) => CellCoordinates::default(),
+            (Cell::Level(code), ..) => CellCoordinates { token: Some(code), value: None },
+            (Cell::Special(s), ..) => CellCoordinates { token: gate(s + 1), value: None },
+            (Cell::Value(value), Coding::Numbers(numbers), Some(tokens)) if !tokens.values.is_empty() => {
+                CellCoordinates { token: Some(numbers.grid.index(value) as u32), value: None }
             }
-            _ => Cell { token: Some(code), value: None },
+            (Cell::Value(value), ..) => {
+                CellCoordinates { token: gate(0), value: self.value.is_some().then_some(value) }
+            }
         }
     }
 
-    /// The coded cell of coordinates; `value` is in the coordinate's unit. `snap` keeps to values that were seen, where values
+    /// The cell of coordinates; `value` is in the coordinate's unit. `snap` keeps to values that were seen, where values
     /// repeat.
-    pub fn coded(&self, column: &Column, token: Option<u32>, value: f64, snap: bool) -> (u32, f64) {
+    pub fn cell(&self, column: &Column, token: Option<u32>, value: f64, snap: bool) -> Cell {
         if let (Some(tokens), Some(token)) = (&self.tokens, token) {
             if tokens.missing == Some(token) {
-                return (EMPTY, f64::NAN);
+                return Cell::Missing;
             }
             if let Some(&value) = tokens.values.get(token as usize) {
-                return (0, value);
+                return Cell::Value(value);
             }
-            let Coding::Numbers(numbers) = &column.coding else { return (token, f64::NAN) };
+            if !matches!(column.coding, Coding::Numbers(_)) {
+                return Cell::Level(token);
+            }
             if token > 0 {
-                let special = numbers.specials.get(token as usize - 1);
-                return (token, special.and_then(|special| special.value).unwrap_or(f64::NAN));
+                return Cell::Special(token - 1);
             }
         }
-        (0, self.to_value(column, value, snap))
+        Cell::Value(self.to_value(column, value, snap))
     }
 
     /// The value of a numeric coordinate, in the column's own unit.

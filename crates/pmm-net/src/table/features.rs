@@ -2,7 +2,7 @@
 
 use pmm_data::{Coding, Column, Grid};
 
-use super::coordinates::{Cell, ClockKind, ColumnPlace};
+use super::coordinates::{CellCoordinates, ClockKind, ColumnPlace};
 
 /// What is seen of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -19,7 +19,7 @@ pub struct View {
 
 impl View {
     /// A cell that is observed, as far as it is.
-    pub fn of(cell: &Cell) -> Self {
+    pub fn of(cell: &CellCoordinates) -> Self {
         if cell.is_unknown() {
             return Self::default();
         }

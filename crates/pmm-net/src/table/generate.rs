@@ -2,7 +2,9 @@
 
 use pmm_core::{Finish, Grid, Observer, ParameterError, SpaceError, States, Streams, Values, online, reveal};
 
-use super::coordinates::{Cell, ClockKind};
+use pmm_data::Cell;
+
+use super::coordinates::{CellCoordinates, ClockKind};
 use super::denoise::TableDenoiser;
 
 /// Why no cells came.
@@ -18,14 +20,14 @@ pub enum GenerateError {
 
 /// How cells are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct FillOptions {
     /// Network calls of the gradual clock; revealing takes one per unknown column.
     pub steps: usize,
     /// Keep to values that were seen, in columns whose values repeat.
     pub snap: bool,
 }
 
-impl Default for Plan {
+impl Default for FillOptions {
     fn default() -> Self {
         Self { steps: 100, snap: true }
     }
@@ -35,29 +37,29 @@ impl Default for Plan {
 const CHUNK: usize = 512;
 
 impl TableDenoiser {
-    /// Fills the unknown cells of rows, `[rows, columns]` of the modelled columns; returns all of them coded. The first row is
+    /// Fills the unknown cells of rows, `[rows, columns]` of the modelled columns; returns all of them. The first row is
     /// number `first_row` of the whole: its draws are keyed by that.
     pub fn fill(
         &self,
-        cells: &[Cell],
+        cells: &[CellCoordinates],
         first_row: u64,
-        plan: Plan,
+        options: FillOptions,
         streams: &Streams,
         mut done: impl FnMut(usize),
-    ) -> Result<Vec<(u32, f64)>, GenerateError> {
+    ) -> Result<Vec<Cell>, GenerateError> {
         let columns = self.net().coordinates().columns.len();
-        let mut coded = Vec::with_capacity(cells.len());
+        let mut filled = Vec::with_capacity(cells.len());
         for (chunk, cells) in cells.chunks(CHUNK * columns.max(1)).enumerate() {
             let states = self.states(cells, first_row + (chunk * CHUNK) as u64)?;
-            let x = self.run(states, plan, streams, &mut ())?;
-            self.code(&x, cells, plan.snap, &mut coded);
+            let x = self.run(states, options, streams, &mut ())?;
+            self.collect(&x, cells, options.snap, &mut filled);
             done(cells.len() / columns.max(1));
         }
-        Ok(coded)
+        Ok(filled)
     }
 
     /// States whose known cells are observed.
-    pub fn states(&self, cells: &[Cell], first_row: u64) -> Result<States, SpaceError> {
+    pub fn states(&self, cells: &[CellCoordinates], first_row: u64) -> Result<States, SpaceError> {
         let columns = self.net().coordinates().columns.len();
         let column_of = self.net().column_of_block();
         let mut states =
@@ -72,7 +74,7 @@ impl TableDenoiser {
     pub fn run(
         &self,
         states: States,
-        plan: Plan,
+        options: FillOptions,
         streams: &Streams,
         observer: &mut dyn Observer,
     ) -> Result<Values, GenerateError> {
@@ -82,23 +84,24 @@ impl TableDenoiser {
             }
             // Clocks are exponential in time: even steps in time are geometric steps in information.
             ClockKind::Gradual => {
-                online(self, states, &Grid::uniform(plan.steps)?, streams, Finish::Estimate, observer)?
+                online(self, states, &Grid::uniform(options.steps)?, streams, Finish::Estimate, observer)?
             }
         })
     }
 
-    /// Values of the space as coded cells; known cells stay as they are.
-    fn code(&self, x: &Values, cells: &[Cell], snap: bool, coded: &mut Vec<(u32, f64)>) {
+    /// Values of the space as cells; known numbers stay as they are.
+    fn collect(&self, x: &Values, cells: &[CellCoordinates], snap: bool, filled: &mut Vec<Cell>) {
         let columns = &self.net().coordinates().columns;
-        for (i, cell) in cells.iter().enumerate() {
+        for (i, known) in cells.iter().enumerate() {
             let (row, place) = (i / columns.len(), &columns[i % columns.len()]);
             let column = &self.net().schema().columns[place.column];
             let token = place.tokens.as_ref().map(|tokens| x.tokens(tokens.block)[row]);
             let x = place.value.as_ref().map_or(f64::NAN, |at| f64::from(x.reals(at.block)[row]));
-            let (code, value) = place.coded(column, token, x, snap);
-            // Through the coordinates a known value might lose digits.
-            let value = if cell.is_unknown() { value } else { cell.value.unwrap_or(value) };
-            coded.push((code, value));
+            filled.push(match known.value {
+                // Through the coordinates a known value might lose digits.
+                Some(value) => Cell::Value(value),
+                None => place.cell(column, token, x, snap),
+            });
         }
     }
 }

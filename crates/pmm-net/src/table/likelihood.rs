@@ -3,7 +3,7 @@
 use pmm_core::{Purpose, Streams};
 use serde::Serialize;
 
-use super::coordinates::{Cell, ClockKind, ColumnPlace};
+use super::coordinates::{CellCoordinates, ClockKind, ColumnPlace};
 use super::denoise::TableDenoiser;
 use super::features::View;
 use super::head::Law;
@@ -41,7 +41,7 @@ impl TableDenoiser {
     /// random, keyed by their place. Unknown cells are left out: they cost nothing and tell nothing.
     pub fn likelihood(
         &self,
-        cells: &[Cell],
+        cells: &[CellCoordinates],
         streams: &Streams,
         mut done: impl FnMut(usize),
     ) -> Option<Likelihood> {
@@ -60,7 +60,7 @@ impl TableDenoiser {
     }
 
     /// What every row costs if its columns come in this order.
-    fn costs(&self, cells: &[Cell], order: &[usize]) -> Vec<Cost> {
+    fn costs(&self, cells: &[CellCoordinates], order: &[usize]) -> Vec<Cost> {
         let columns = order.len();
         let mut costs = vec![Cost::default(); cells.len() / columns];
         let mut revealed = vec![false; columns];
@@ -79,7 +79,7 @@ impl TableDenoiser {
     }
 
     /// The normal score of a cell's value, at its mid-rank.
-    fn score(&self, column: usize, cell: &Cell) -> Option<f64> {
+    fn score(&self, column: usize, cell: &CellCoordinates) -> Option<f64> {
         let place = &self.net().coordinates().columns[column];
         cell.value.map(|value| place.from_value(&self.net().schema().columns[place.column], value, 0.5))
     }
@@ -94,7 +94,7 @@ struct Cost {
 }
 
 impl Cost {
-    fn add(&mut self, place: &ColumnPlace, score: Option<f64>, cell: &Cell, law: &Law) {
+    fn add(&mut self, place: &ColumnPlace, score: Option<f64>, cell: &CellCoordinates, law: &Law) {
         if cell.is_unknown() {
             return;
         }
@@ -166,8 +166,8 @@ mod tests {
             text += &format!("{},{}\n", ["p", "q", "r", "s"][i % 4], ["x", "y"][(i / 4) % 2]);
         }
         let denoiser = ignorant(&text);
-        let token = |token: usize| Cell { token: Some(token as u32), value: None };
-        let cells: Vec<Cell> = (0..800).flat_map(|i| [token(i % 4), token((i / 4) % 2)]).collect();
+        let token = |token: usize| CellCoordinates { token: Some(token as u32), value: None };
+        let cells: Vec<CellCoordinates> = (0..800).flat_map(|i| [token(i % 4), token((i / 4) % 2)]).collect();
         let mut seen = 0;
         let found = denoiser.likelihood(&cells, &Streams::new(1), |rows| seen += rows).unwrap();
         assert!((found.bits - 1.5).abs() < 1e-5 && (found.independent - 1.5).abs() < 1e-9, "{found:?}");
@@ -180,11 +180,11 @@ mod tests {
     fn unknown_cells_are_left_out() {
         let text = "a,b\n".to_owned() + &"p,x\nq,y\nr,x\ns,y\n".repeat(50);
         let denoiser = ignorant(&text);
-        let cells: Vec<Cell> =
-            (0..40).flat_map(|i| [Cell { token: Some(i % 4), value: None }, Cell::default()]).collect();
+        let cells: Vec<CellCoordinates> =
+            (0..40).flat_map(|i| [CellCoordinates { token: Some(i % 4), value: None }, CellCoordinates::default()]).collect();
         let found = denoiser.likelihood(&cells, &Streams::new(1), |_| ()).unwrap();
         assert!((found.bits - 2.0).abs() < 1e-5, "{found:?}");
-        assert_eq!(denoiser.likelihood(&[Cell::default(); 8], &Streams::new(1), |_| ()), None);
+        assert_eq!(denoiser.likelihood(&[CellCoordinates::default(); 8], &Streams::new(1), |_| ()), None);
     }
 
     /// Standard normal scores cost ½ log₂ 2πe = 2.047 bits; the mid-ranks of 1,000 values come within .01 of it.
@@ -194,8 +194,8 @@ mod tests {
             std::iter::once("x\n".to_owned()).chain((0..1000).map(|i| format!("{}.5\n", i * i))).collect();
         let denoiser = ignorant(&text);
         let gate = denoiser.net().coordinates().columns[0].tokens.as_ref().map(|_| 0);
-        let cells: Vec<Cell> =
-            (0..1000).map(|i| Cell { token: gate, value: Some(f64::from(i * i) + 0.5) }).collect();
+        let cells: Vec<CellCoordinates> =
+            (0..1000).map(|i| CellCoordinates { token: gate, value: Some(f64::from(i * i) + 0.5) }).collect();
         let found = denoiser.likelihood(&cells, &Streams::new(1), |_| ()).unwrap();
         assert!((found.independent - 2.0471).abs() < 0.01, "{found:?}");
         assert!(found.bits.is_finite() && found.bits > found.independent - 0.01, "{found:?}");

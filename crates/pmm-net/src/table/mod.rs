@@ -14,10 +14,10 @@ mod trim;
 
 pub use atoms::Atoms;
 pub use batch::Batch;
-pub use coordinates::{Cell, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
+pub use coordinates::{CellCoordinates, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
 pub use denoise::TableDenoiser;
 pub use features::View;
-pub use generate::{GenerateError, Plan};
+pub use generate::{GenerateError, FillOptions};
 pub use head::{Law, Target};
 pub use likelihood::Likelihood;
 pub use net::TableNet;

@@ -1,77 +1,102 @@
-//! The folder of a text model: as that of a table, with `tokenizer.json` in place of a schema.
+//! A fitted model of texts.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use pmm_data::Tokenizer;
-use pmm_net::text::{TextDenoiser, TextNet};
+use pmm_net::Device;
+use pmm_net::text::TextDenoiser;
+use pmm_train::text::TextConfig;
 
-use crate::model::{self, CONFIG, ModelError, gather, is_kind, read};
-use crate::text_config::TextConfig;
-use pmm_store::Facts;
-
-const TOKENIZER: &str = "tokenizer.json";
+use super::data::Data;
+use super::evaluate::Evaluate;
+use super::infill::Infill;
+use super::kind::Text;
+use super::sample::Sample;
+use super::trace::Trace;
+use crate::error::Error;
+use crate::fitted::{FitSummary, Fitted};
+use crate::info::Info;
 
 /// A model of texts.
-#[derive(Debug)]
-pub struct TextModel {
-    /// The settings.
-    pub config: TextConfig,
-    /// Text ⇄ tokens.
-    pub tokenizer: Tokenizer,
-    /// The network.
-    pub denoiser: TextDenoiser,
-    /// Facts about the fit.
-    pub facts: Facts,
+pub struct Model {
+    pub(crate) fitted: Fitted<Text>,
+    pub(crate) denoiser: TextDenoiser,
 }
 
-/// Whether a folder holds a model of texts.
-pub fn is_text_model(folder: &Path) -> bool {
-    is_kind(folder, "text")
-}
-
-/// What a model's files belong together by.
-pub fn text_identity(data: &str, tokenizer: &Tokenizer, config: &TextConfig) -> Facts {
-    let mut config = config.clone();
-    config.train.checkpoint_seconds = crate::TrainConfig::default().checkpoint_seconds;
-    model::facts(data, &tokenizer.to_json(), &model::to_toml(&config))
-}
-
-/// The network of settings, on the chosen device.
-pub fn text_network(classes: usize, config: &TextConfig) -> Result<TextNet, pmm_core::ParameterError> {
-    TextNet::new(classes, &config.net, config.schedule, pmm_net::device())
-}
-
-/// Writes settings and tokenizer.
-pub fn save_text_settings(
-    folder: &Path,
-    config: &TextConfig,
-    tokenizer: &Tokenizer,
-) -> Result<(), ModelError> {
-    model::write(folder, TOKENIZER, &tokenizer.to_json())?;
-    model::write(folder, CONFIG, &model::to_toml(config))
-}
-
-/// Settings and tokenizer of a folder.
-pub fn load_text_settings(folder: &Path) -> Result<(TextConfig, Tokenizer), ModelError> {
-    let fault = |why: String| ModelError::Config { path: folder.join(CONFIG), why };
-    let config: TextConfig =
-        toml::from_str(&read(folder, CONFIG)?).map_err(|error| fault(error.to_string()))?;
-    if let Some(why) = config.problem() {
-        return Err(fault(why));
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Model").field("weights", &self.fitted.weights.len()).finish_non_exhaustive()
     }
-    let tokenizer = Tokenizer::from_json(&read(folder, TOKENIZER)?)
-        .map_err(|error| ModelError::Config { path: folder.join(TOKENIZER), why: error.to_string() })?;
-    Ok((config, tokenizer))
 }
 
-impl TextModel {
-    /// Reads a model, whole and unaltered.
-    pub fn load(folder: &Path) -> Result<Self, ModelError> {
-        let (config, tokenizer) = load_text_settings(folder)?;
-        let net = text_network(tokenizer.classes(), &config)?;
-        let identity = |data: &str| Ok(text_identity(data, &tokenizer, &config));
-        let (weights, facts) = gather(folder, net.parts(), identity)?;
-        Ok(Self { config, tokenizer, denoiser: TextDenoiser::new(Arc::new(net), weights), facts })
+impl Model {
+    pub(crate) fn new(fitted: Fitted<Text>) -> Self {
+        let denoiser = TextDenoiser::new(fitted.net.clone(), fitted.weights.clone());
+        Self { fitted, denoiser }
+    }
+
+    /// Reads a model, whole and unaltered, to compute on a device.
+    pub fn open(folder: impl AsRef<Path>, device: &Device) -> Result<Self, Error> {
+        Ok(Self::new(Fitted::load(folder.as_ref(), device)?))
+    }
+
+    /// Writes the model to a folder, whole; a model that is there is replaced.
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
+        self.fitted.save(folder.as_ref())
+    }
+
+    /// Text ⇄ tokens.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.fitted.description
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &TextConfig {
+        &self.fitted.config
+    }
+
+    /// How the fit went.
+    pub fn summary(&self) -> &FitSummary {
+        &self.fitted.fit
+    }
+
+    /// What it is, how it was trained and how big it is.
+    pub fn info(&self) -> Info {
+        self.fitted.info()
+    }
+
+    /// The folder that it was read from or fitted in.
+    pub fn folder(&self) -> Option<&Path> {
+        self.fitted.folder.as_deref()
+    }
+
+    /// Tokens of a text that is drawn.
+    pub fn length(&self) -> usize {
+        self.denoiser.net().length()
+    }
+
+    /// New texts.
+    pub fn sample(&self, texts: u64) -> Sample<'_> {
+        Sample::new(self, texts)
+    }
+
+    /// A text whose gaps are completed: `____` (three or more, one token each) or `[MASK:12]`.
+    pub fn infill(&self, text: &str) -> Infill<'_> {
+        Infill::new(self, text)
+    }
+
+    /// Scores of the model on text that it has not seen.
+    pub fn evaluate(&self, test: impl Into<Data>) -> Evaluate<'_> {
+        Evaluate::new(self, test.into())
+    }
+
+    /// A picture of a text coming out of its masks.
+    pub fn trace(&self) -> Trace<'_> {
+        Trace::new(self)
+    }
+
+    /// Tokens as text; bytes that are no characters are shown as such.
+    pub(crate) fn text(&self, tokens: &[u32]) -> String {
+        String::from_utf8_lossy(&self.tokenizer().decode(tokens)).into_owned()
     }
 }

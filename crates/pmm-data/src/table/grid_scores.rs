@@ -1,0 +1,57 @@
+//! A grid as a change of variables: which scores a value stands for, and how fast scores change with values.
+
+use super::grid::{Grid, quantile};
+
+impl Grid {
+    /// The score up to which draws come out at `value` or below. With `snap` draws are values of the grid; else they are
+    /// interpolated, as in [`value`](Self::value). −∞ below the least value, ∞ from the largest on.
+    ///
+    /// ```
+    /// use pmm_data::Grid;
+    /// let grid = Grid::new(vec![1.0, 2.0, 5.0], vec![1, 2, 1])?;
+    /// assert!((grid.score_up_to(2.0, true) - grid.score(2.0, 1.0)).abs() < 1e-3);
+    /// assert_eq!(grid.score_up_to(1.5, true), grid.score_up_to(1.0, true));
+    /// assert!((grid.value(grid.score_up_to(3.0, false), false) - 3.0).abs() < 1e-9);
+    /// assert_eq!((grid.score_up_to(0.9, false), grid.score_up_to(5.0, false)), (f64::NEG_INFINITY, f64::INFINITY));
+    /// # Ok::<(), pmm_data::GridError>(())
+    /// ```
+    pub fn score_up_to(&self, value: f64, snap: bool) -> f64 {
+        let values = self.values();
+        let below = values.partition_point(|&knot| knot <= value);
+        if below == 0 {
+            return f64::NEG_INFINITY;
+        }
+        if below == values.len() {
+            return f64::INFINITY;
+        }
+        if snap { quantile(self.rank(below)) } else { quantile(self.middle_between(value)) }
+    }
+
+    /// dz/dy of the interpolated score z at a value y; 0 outside the range.
+    ///
+    /// ```
+    /// use pmm_data::Grid;
+    /// let grid = Grid::new((0..100).map(f64::from).collect(), vec![1; 100])?;
+    /// let slope = (grid.score_up_to(40.6, false) - grid.score_up_to(40.4, false)) / 0.2;
+    /// assert!((grid.score_slope(40.5) / slope - 1.0).abs() < 1e-4);
+    /// assert_eq!(grid.score_slope(-1.0), 0.0);
+    /// # Ok::<(), pmm_data::GridError>(())
+    /// ```
+    pub fn score_slope(&self, value: f64) -> f64 {
+        let values = self.values();
+        let above = values.partition_point(|&knot| knot <= value);
+        if above == 0 || above == values.len() {
+            return 0.0;
+        }
+        let ranks = self.middle(above) - self.middle(above - 1);
+        let z = quantile(self.middle_between(value));
+        let density = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
+        ranks / (values[above] - values[above - 1]) / density
+    }
+
+    /// The mid-rank of a value within the range, interpolated.
+    fn middle_between(&self, value: f64) -> f64 {
+        let i = self.index(value);
+        if self.values()[i] == value { self.middle(i) } else { self.between(value) }
+    }
+}

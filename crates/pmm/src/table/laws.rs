@@ -1,0 +1,137 @@
+//! Predictive laws of a column, one for each row, all at once.
+
+use pmm_core::{Purpose, Streams};
+use pmm_data::{Cell, Coding, Column, Numbers};
+use rayon::prelude::*;
+
+use super::law::NumberLaw;
+use crate::error::Error;
+
+/// The law of a column in each of some rows, given the rest of the row.
+///
+/// Numbers have a mean, quantiles, a distribution function and a density; categories have probabilities. Dates are numbers: days
+/// or seconds since 1970, as the column counts.
+#[derive(Debug, Clone)]
+pub struct Laws<'m> {
+    column: &'m Column,
+    first_row: u64,
+    streams: Streams,
+    rows: Vec<RowLaw>,
+}
+
+/// The law of one cell.
+#[derive(Debug, Clone)]
+pub(crate) enum RowLaw {
+    /// A number.
+    Number(NumberLaw),
+    /// Probabilities of the levels' codes.
+    Levels(Vec<f64>),
+}
+
+impl<'m> Laws<'m> {
+    pub(crate) fn new(column: &'m Column, first_row: u64, streams: Streams, rows: Vec<RowLaw>) -> Self {
+        Self { column, first_row, streams, rows }
+    }
+
+    pub(crate) fn append(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The column that is predicted.
+    pub fn column(&self) -> &'m Column {
+        self.column
+    }
+
+    /// Whether it holds numbers (or dates).
+    pub fn is_number(&self) -> bool {
+        matches!(self.column.coding, Coding::Numbers(_))
+    }
+
+    /// The expected value in each row.
+    pub fn mean(&self) -> Result<Vec<f64>, Error> {
+        self.numbers(|law, numbers, _| law.mean(numbers))
+    }
+
+    /// The value that a share `q` is not above, in each row.
+    pub fn quantile(&self, q: f64) -> Result<Vec<f64>, Error> {
+        if !(0.0..=1.0).contains(&q) {
+            return Err(Error::request(format!("{q} is no share"), "quantiles are between 0 and 1"));
+        }
+        self.numbers(|law, numbers, _| law.quantile(numbers, q))
+    }
+
+    /// P(X ≤ y) in each row; one `y` for each.
+    pub fn cdf(&self, y: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_len(y)?;
+        self.numbers(|law, numbers, row| law.cdf(numbers, y[row]))
+    }
+
+    /// log p(y) in each row: of the density, or of the probability where values repeat.
+    pub fn log_density(&self, y: &[f64]) -> Result<Vec<f64>, Error> {
+        self.check_len(y)?;
+        self.numbers(|law, numbers, row| law.log_density(numbers, y[row]))
+    }
+
+    /// `k` draws in each row, `[rows][k]`.
+    pub fn draws(&self, k: usize) -> Result<Vec<Vec<f64>>, Error> {
+        self.numbers(|law, numbers, row| {
+            let mut rng = self.streams.stream(Purpose::FORECAST, 0, self.first_row + row as u64);
+            (0..k).map(|_| law.draw(numbers, &mut rng)).collect()
+        })
+    }
+
+    /// The levels' texts; those that share a code stand for it together.
+    pub fn levels(&self) -> Vec<String> {
+        (0..self.column.n_codes() as u32).map(|code| self.column.text(Cell::Level(code), 0.0)).collect()
+    }
+
+    /// The probabilities of the [`levels`](Self::levels), `[rows][levels]`.
+    pub fn probabilities(&self) -> Result<Vec<&[f64]>, Error> {
+        let row = |law: &'_ RowLaw| match law {
+            RowLaw::Levels(shares) => Ok(()).map(|()| shares.len()),
+            RowLaw::Number(_) => Err(self.refusal("numbers", "quantile, cdf and draws say what is known of them")),
+        };
+        self.rows.iter().try_for_each(|law| row(law).map(drop))?;
+        Ok(self.rows.iter().filter_map(|law| if let RowLaw::Levels(shares) = law { Some(&shares[..]) } else { None }).collect())
+    }
+
+    /// The place in [`levels`](Self::levels) of the likeliest level of each row.
+    pub fn best(&self) -> Result<Vec<usize>, Error> {
+        let best = |shares: &[f64]| (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(0);
+        Ok(self.probabilities()?.into_iter().map(best).collect())
+    }
+
+    fn numbers<T: Send>(&self, of: impl Fn(&NumberLaw, &Numbers, usize) -> T + Sync) -> Result<Vec<T>, Error> {
+        let Coding::Numbers(numbers) = &self.column.coding else {
+            return Err(self.refusal("levels", "probabilities say what is known of them"));
+        };
+        let law = |(row, law): (usize, &RowLaw)| match law {
+            RowLaw::Number(law) => Some(of(law, numbers, row)),
+            RowLaw::Levels(_) => None,
+        };
+        let laws: Vec<Option<T>> = self.rows.par_iter().enumerate().with_min_len(16).map(law).collect();
+        Ok(laws.into_iter().flatten().collect())
+    }
+
+    fn check_len(&self, y: &[f64]) -> Result<(), Error> {
+        if y.len() == self.rows.len() {
+            return Ok(());
+        }
+        let what = format!("{} values for {} rows", y.len(), self.rows.len());
+        Err(Error::request(what, "give one value for each row"))
+    }
+
+    fn refusal(&self, what: &str, remedy: &str) -> Error {
+        Error::request(format!("the column {} holds {what}", self.column.name), remedy)
+    }
+}

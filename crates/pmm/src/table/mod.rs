@@ -1,0 +1,33 @@
+//! Models of tables: fit, sample, impute, predict, evaluate.
+
+mod columns;
+mod data;
+mod evaluate;
+mod fit;
+mod forecast_score;
+mod frames;
+mod impute;
+mod kind;
+mod law;
+mod laws;
+mod model;
+mod paths;
+mod predict;
+mod report;
+mod rows;
+mod sample;
+mod trace;
+
+pub use data::Data;
+pub use evaluate::Evaluate;
+pub use fit::{Fit, PreparedFit};
+pub use impute::{Impute, ImputedRows};
+pub use laws::Laws;
+pub use model::Model;
+pub use pmm_data::{ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema, Writer};
+pub use pmm_train::table::TableConfig as Config;
+pub use predict::{Predict, PredictedLaws};
+pub use report::Report;
+pub use rows::Empty;
+pub use sample::{Sample, SampledRows};
+pub use trace::{Trace, TracePicture};

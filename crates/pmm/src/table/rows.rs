@@ -1,0 +1,83 @@
+//! Rows of another file of a model's table, a batch at a time.
+
+use std::sync::Arc;
+
+use pmm_data::{Batches, Cell, Cells, Coder, RowBatch, Schema, Source};
+use pmm_net::table::CellCoordinates;
+
+use super::data::Data;
+use super::model::Model;
+use crate::error::Error;
+
+/// What an empty cell says, in rows that a model is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Empty {
+    /// That there is nothing: one more fact about the row, where the training rows had such cells.
+    #[default]
+    Missing,
+    /// Nothing: the cell has a value that is not known.
+    Unknown,
+}
+
+/// Reads and codes rows.
+pub(crate) struct Reader {
+    source: Arc<Source>,
+    batches: Batches,
+    coder: Coder,
+}
+
+impl Reader {
+    pub(crate) fn open(data: &Data, schema: &Arc<Schema>) -> Result<Self, Error> {
+        Self::new(Arc::new(data.source_like(schema)?), schema)
+    }
+
+    pub(crate) fn new(source: Arc<Source>, schema: &Arc<Schema>) -> Result<Self, Error> {
+        let (coder, batches) = (Coder::new(schema.clone(), &source)?, source.batches()?);
+        Ok(Self { source, batches, coder })
+    }
+
+    /// From the first row on again.
+    pub(crate) fn restart(&mut self) -> Result<(), Error> {
+        self.batches = self.source.batches()?;
+        Ok(())
+    }
+
+    /// The next rows, as they are and coded; none at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<(RowBatch, Vec<Cells>)>, Error> {
+        let Some(batch) = self.batches.next() else { return Ok(None) };
+        let batch = batch?;
+        let cells = self.coder.code(&batch)?;
+        Ok(Some((batch, cells)))
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The place in the file of a column of the schema.
+    pub(crate) fn place(&self, column: usize) -> Option<usize> {
+        self.coder.place(column)
+    }
+
+    /// What was noticed so far.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.source.notes().iter().cloned().chain(self.coder.notes().messages()).collect()
+    }
+}
+
+/// What is known of rows, `[rows, modelled columns]`.
+pub(crate) fn known(model: &Model, rows: usize, columns: &[Cells], empty: Empty) -> Vec<CellCoordinates> {
+    let places = &model.denoiser.net().coordinates().columns;
+    let cell = |row: usize, place: &pmm_net::table::ColumnPlace| {
+        let cells = &columns[place.column];
+        // A column that the file does not have is unknown.
+        if cells.is_empty() {
+            return CellCoordinates::default();
+        }
+        match cells.get(row) {
+            Cell::Missing if empty == Empty::Unknown => CellCoordinates::default(),
+            cell => place.coordinates(&model.schema().columns[place.column], cell),
+        }
+    };
+    (0..rows).flat_map(|row| places.iter().map(move |place| cell(row, place))).collect()
+}

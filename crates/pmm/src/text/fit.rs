@@ -1,0 +1,229 @@
+//! Fitting a model to a text.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pmm_core::Streams;
+use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
+use pmm_net::Device;
+use pmm_train::text::{TEXT_PRESETS, TextConfig, TextTask, split};
+
+use super::data::Data;
+use super::kind::{Text, TextFacts};
+use super::model::Model;
+use crate::error::Error;
+use crate::fitted::load_settings;
+use crate::fitting::{Options, Prepared, check_data, fit_options};
+use crate::folder::WorkFolder;
+use crate::settings::Settings;
+use crate::watch::{Event, Watcher};
+use crate::{Cost, DataKind};
+
+/// Where a folder keeps the tokens.
+pub(crate) const TOKENS: &str = "state/tokens.bin";
+
+/// A fit of a text, with its settings.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    data: Data,
+    options: Options,
+}
+
+/// What a fit would be: tokens, settings, size and time. [`run`](Self::run) begins it.
+pub struct PreparedFit {
+    prepared: Prepared<Text>,
+    tokens: Arc<Tokens>,
+    given: Settings,
+    minutes: Option<f64>,
+    name: String,
+}
+
+impl Fit {
+    /// A fit of a text.
+    pub fn new(data: impl Into<Data>) -> Self {
+        Self { data: data.into(), options: Options::default() }
+    }
+
+    fit_options!();
+
+    /// Fits, and leaves a model. A watcher that stops it early gets the best model so far.
+    pub fn run(self, watcher: &mut dyn Watcher) -> Result<Model, Error> {
+        self.prepare(watcher)?.run(watcher)
+    }
+
+    /// Reads the text and settles everything, without training.
+    pub fn prepare(self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
+        self.options.check()?;
+        let work = match &self.options.place {
+            Some(place) => Some(place.take()?),
+            None => None,
+        };
+        let stored = match work.as_ref().filter(|_| self.options.is_resumed()) {
+            Some(work) => Some(load_settings::<Text>(&work.path)?),
+            None => None,
+        };
+        let given = self.options.given()?;
+        let base = self.preset()?;
+        let first: TextConfig = match &stored {
+            Some((config, _)) => self.options.resolve_stored(config, &given)?,
+            None => self.options.resolve(base.clone().unwrap_or_default(), &given)?,
+        };
+        let options =
+            TextOptions { field: first.field.clone(), lossy_bytes: first.tokenizer == "bytes" };
+        let source = self.data.source(&options)?;
+        watcher.notice(Event::Started { what: "reading", total: None });
+        let tokenizer = match &stored {
+            Some((_, tokenizer)) => tokenizer.clone(),
+            None => tokenizer(&source, &first)?,
+        };
+        let tokens = self.tokens(&source, &tokenizer, work.as_ref(), watcher)?;
+        watcher.notice(Event::Finished);
+        let config = match (&stored, &base) {
+            (Some(_), _) | (_, Some(_)) => first,
+            _ => self.options.resolve(TextConfig::for_text(tokens.len(), tokenizer.classes()), &given)?,
+        };
+        refuse_unlearnable(&source.name(), &config, &tokenizer, &tokens)?;
+        let digest = tokens.source_digest().to_owned();
+        Ok(PreparedFit {
+            prepared: Prepared::new(work, &self.options, config, Arc::new(tokenizer), &digest)?,
+            tokens: Arc::new(tokens),
+            given,
+            minutes: self.options.minutes.filter(|_| stored.is_none()),
+            name: source.name(),
+        })
+    }
+
+    fn preset(&self) -> Result<Option<TextConfig>, Error> {
+        let Some(name) = self.options.preset.as_ref().filter(|_| !self.options.is_resumed()) else {
+            return Ok(None);
+        };
+        let unknown = || Error::UnknownPreset {
+            name: name.clone(),
+            kind: DataKind::Text,
+            known: TEXT_PRESETS.to_vec(),
+        };
+        TextConfig::preset(name).ok_or_else(unknown).map(Some)
+    }
+
+    /// The tokens: in memory, or kept beside the model. Those of a fit that goes on are never written over.
+    fn tokens(
+        &self,
+        source: &TextSource,
+        tokenizer: &Tokenizer,
+        work: Option<&WorkFolder>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Tokens, Error> {
+        let mut progress = |bytes: u64| watcher.notice(Event::Progress { done: bytes });
+        let Some(work) = work else { return Ok(Tokens::read(source, tokenizer, &mut progress)?) };
+        let path = work.path.join(TOKENS);
+        if let Some(place) = self.options.place.as_ref().filter(|_| self.options.is_resumed()) {
+            let digest = source.digest()?;
+            check_data(work, &place.folder, &digest)?;
+            let kept = Tokens::open(&path).ok();
+            let is_same = |tokens: &Tokens| {
+                tokens.source_digest() == digest && tokens.tokenizer_digest() == tokenizer.digest()
+            };
+            if let Some(tokens) = kept.filter(is_same) {
+                return Ok(tokens);
+            }
+        }
+        Tokens::write(source, tokenizer, &path, &mut progress)?;
+        Ok(Tokens::open(&path)?)
+    }
+}
+
+fn tokenizer(source: &TextSource, config: &TextConfig) -> Result<Tokenizer, Error> {
+    Ok(match config.tokenizer.as_str() {
+        "characters" => Tokenizer::characters(source)?,
+        "bytes" => Tokenizer::Bytes,
+        "bpe" => Tokenizer::train_bpe(source, config.vocabulary)?,
+        path => Tokenizer::load(Path::new(path))?,
+    })
+}
+
+fn refuse_unlearnable(
+    name: &str,
+    config: &TextConfig,
+    tokenizer: &Tokenizer,
+    tokens: &Tokens,
+) -> Result<(), Error> {
+    let refused = |why: String, remedy: String| Err(Error::NothingToLearn { data: name.to_owned(), why, remedy });
+    if tokenizer.classes() < 2 {
+        return refused(
+            "it is one symbol over and over, so there is nothing to learn".into(),
+            "a model needs two kinds of characters at least".into(),
+        );
+    }
+    let (length, found) = (config.net.length, tokens.len());
+    if found < length as u64 {
+        return refused(
+            format!("it has {found} tokens, fewer than net.length = {length}"),
+            format!("set net.length to {} or less, or give more text", found.max(2)),
+        );
+    }
+    Ok(())
+}
+
+impl PreparedFit {
+    /// The settings.
+    pub fn config(&self) -> &TextConfig {
+        &self.prepared.config
+    }
+
+    /// Text ⇄ tokens.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.prepared.description
+    }
+
+    /// The tokens.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// The name of the data.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many tokens are learned, and where those that are held out begin; 0 if none are.
+    pub fn split(&self) -> (u64, u64) {
+        split(self.tokens.len(), self.prepared.config.valid, self.prepared.config.net.length)
+    }
+
+    /// What it would take.
+    pub fn cost(&self) -> Cost {
+        let (config, weights) = (&self.prepared.config, self.prepared.weights());
+        let net = self.prepared.net.transformer();
+        // A forward pass and twice that on the way back, at half of the positions masked; two operations each.
+        let operations_per_step = 6.0 * config.batch as f64 * net.multiplications(config.net.length / 2);
+        // Weights, gradient, two moments, average, best; activations of eight texts at a time.
+        let activations = 27.0 * (config.net.width * config.net.length * config.net.blocks) as f64 * 8.0;
+        Cost {
+            weights,
+            megabytes: (weights as f64 * 6.0 + activations) * 4.0 / 1e6,
+            operations_per_step,
+            minutes: operations_per_step * config.train.steps as f64 / 1.2e11 / 60.0,
+        }
+    }
+
+    /// Trains, and leaves a model.
+    pub fn run(mut self, watcher: &mut dyn Watcher) -> Result<Model, Error> {
+        if self.split().1 == 0 {
+            watcher.notice(Event::Note("the text is too short to hold some out: validation looks at what is learned"));
+        }
+        if let Some(minutes) = self.minutes {
+            let task = self.task();
+            self.prepared.set_minutes(minutes, &task, &self.given)?;
+        }
+        let task = self.task();
+        let facts = TextFacts { tokens: self.tokens.len(), characters: self.tokens.characters() };
+        let finish = |weights: &[f32]| (weights.to_vec(), facts.clone());
+        Ok(Model::new(self.prepared.run(&task, &finish, watcher)?))
+    }
+
+    fn task(&self) -> TextTask {
+        let config = &self.prepared.config;
+        let streams = Streams::new(config.seed);
+        TextTask::new(self.prepared.net.clone(), self.tokens.clone(), config.valid, config.batch, streams)
+    }
+}

@@ -1,0 +1,27 @@
+//! Models of texts: fit, sample, infill, evaluate.
+
+mod data;
+mod drawing;
+mod evaluate;
+mod fit;
+mod gpt2;
+mod infill;
+mod kind;
+mod model;
+mod recovery;
+mod report;
+mod sample;
+mod trace;
+
+pub use data::Data;
+pub use drawing::{Drawing, Sampler};
+pub use evaluate::Evaluate;
+pub use fit::{Fit, PreparedFit};
+pub use gpt2::load_gpt2;
+pub use infill::Infill;
+pub use model::Model;
+pub use recovery::Recovery;
+pub use report::Report;
+pub use sample::{Sample, SampledTexts};
+pub use trace::{Trace, TracePicture};
+pub use pmm_train::text::TextConfig as Config;
