@@ -7,15 +7,15 @@
 
 use std::num::NonZeroUsize;
 
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::pair::Pair;
 use crate::purpose::Purpose;
 use crate::rng::Streams;
 use crate::space::{Block, Values, with_pair};
 use crate::states::States;
-use crate::store::{Element, Store};
 
 /// A mean over independent rows with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +87,7 @@ pub enum Times<'a> {
         draws: NonZeroUsize,
     },
     /// The bound of Algorithm 1 with the mean plugged in, on this grid: every step counts, one call each.
-    Grid(&'a Grid),
+    Grid(&'a TimeGrid),
 }
 
 /// The bound for rows x, which are checked first; a mixture counts by its mean. Coordinates that `states` (usually [`States::prior`]) already observes are conditioned on: the bound is then
@@ -177,7 +177,7 @@ fn add_divergence(
     Ok(())
 }
 
-fn divergences<P: Pair>(pair: &P, stat: &Store, x: &Store, estimate: &Estimate) -> Vec<f64> {
+fn divergences<P: Pair>(pair: &P, stat: &Elements, x: &Elements, estimate: &Estimate) -> Vec<f64> {
     let (stat, x) = (P::Stat::get(stat).unwrap_or(&[]), P::Value::get(x).unwrap_or(&[]));
     let mut scratch = vec![0.0; pair.mean_len()];
     let coordinates = stat.chunks_exact(pair.stat_len()).zip(x.chunks_exact(pair.value_len())).enumerate();

@@ -252,7 +252,7 @@ pub trait TokenDenoiser: Sync {
     fn length(&self) -> usize;
     /// Writes the logits (log-probabilities up to a constant; −∞ is allowed) at the wanted places to `logits`,
     /// `[wanted, V]`.
-    fn logits(&self, texts: &Texts<'_>, wanted: &[Place], logits: &mut [f32]);
+    fn logits(&self, texts: &Texts<'_>, wanted: &[TokenPosition], logits: &mut [f32]);
 }
 
 /// Partly masked texts, as a [`TokenDenoiser`] sees them.
@@ -266,7 +266,7 @@ pub struct Texts<'a> {
 
 /// A position of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TokenPosition {
     /// The row within the batch.
     pub row: usize,
     /// The position within the text.

@@ -46,6 +46,7 @@ mod clock;
 mod denoise;
 mod distance;
 mod draw;
+mod elements;
 mod error;
 mod oracle;
 mod pair;
@@ -55,15 +56,15 @@ mod sample;
 mod sde;
 mod space;
 mod states;
-mod store;
 mod text_bound;
 
 pub use bound::{Bound, MonteCarlo, Terminal, Times, bound};
-pub use clock::{Clock, Exponential, Grid, Linear, LogLinear, SemiAutoregressive, Staircase};
-pub use denoise::{Denoiser, Estimate, Estimates, Head, Mixture, Place, Texts, TokenDenoiser};
+pub use clock::{Clock, Exponential, Linear, LogLinear, SemiAutoregressive, Staircase, TimeGrid};
+pub use denoise::{Denoiser, Estimate, Estimates, Head, Mixture, Texts, TokenDenoiser, TokenPosition};
 pub use distance::{
     sliced_wasserstein, total_variation, total_variation_error, total_variation_noise, wasserstein,
 };
+pub use elements::{Element, Elements};
 pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
 pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson};
@@ -76,5 +77,4 @@ pub use sample::{
 pub use sde::{normal_sde, poisson_sde};
 pub use space::{AnyPair, Block, Space, Values};
 pub use states::{States, advance_block, draw_block};
-pub use store::{Element, Store};
 pub use text_bound::{TextBound, text_bound};

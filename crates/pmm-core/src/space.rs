@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
+use crate::elements::{Element, Elements};
 use crate::error::{ParameterError, SpaceError};
 use crate::pair::{Categorical, Gamma, Masked, Normal, Pair, Poisson};
-use crate::store::{Element, Store};
 
 /// One of the pairs, where they are mixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,14 +121,14 @@ impl Block {
 /// Blocks side by side: a text is one masked block, an image one real block, a table several.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, LogLinear, Masked, Normal, Space, Store, Values};
+/// use pmm_core::{Block, Exponential, LogLinear, Masked, Normal, Space, Elements, Values};
 /// let space = Space::new(vec![
 ///     Block::new(Normal::new(1.0, 0.0)?, 2, Exponential::default())?,
 ///     Block::new(Masked::new(3)?, 1, LogLinear)?,
 /// ]);
-/// let rows = Values::new(vec![Store::from(vec![0.1f32, -0.2, 1.5, 0.3]), Store::from(vec![2u32, 0])]);
+/// let rows = Values::new(vec![Elements::from(vec![0.1f32, -0.2, 1.5, 0.3]), Elements::from(vec![2u32, 0])]);
 /// assert_eq!(space.check(&rows)?, 2);
-/// let bad = Values::new(vec![Store::from(vec![0.1f32, f32::NAN]), Store::from(vec![2u32])]);
+/// let bad = Values::new(vec![Elements::from(vec![0.1f32, f32::NAN]), Elements::from(vec![2u32])]);
 /// assert_eq!(space.check(&bad).unwrap_err().to_string(),
 ///     "row 0, block 0, coordinate 1: a real value must be finite, got NaN");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -172,7 +172,7 @@ impl Space {
     }
 }
 
-fn check_block<P: Pair>(pair: &P, block: usize, width: usize, store: &Store) -> Result<usize, SpaceError> {
+fn check_block<P: Pair>(pair: &P, block: usize, width: usize, store: &Elements) -> Result<usize, SpaceError> {
     let row_len = width * pair.value_len();
     let Some(values) = P::Value::get(store).filter(|values| values.len() % row_len == 0) else {
         let expected = format!("a multiple of {row_len} {} values", P::Value::NAME);
@@ -189,17 +189,17 @@ fn check_block<P: Pair>(pair: &P, block: usize, width: usize, store: &Store) -> 
 /// Rows of data: one buffer per block, `[rows, width, value_len]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
-    blocks: Vec<Store>,
+    blocks: Vec<Elements>,
 }
 
 impl Values {
     /// One buffer per block.
-    pub fn new(blocks: Vec<Store>) -> Self {
+    pub fn new(blocks: Vec<Elements>) -> Self {
         Self { blocks }
     }
 
     /// The buffers.
-    pub fn blocks(&self) -> &[Store] {
+    pub fn blocks(&self) -> &[Elements] {
         &self.blocks
     }
 

@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 
 use crate::denoise::Estimate;
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::pair::Pair;
 use crate::purpose::Purpose;
 use crate::rng::{Stream, Streams};
 use crate::space::{Space, Values, with_pair};
-use crate::store::{Element, Store};
 
 /// A batch of rows on their clocks. Row r of the batch is row `first_row + r` of the whole: its noise is keyed by that
 /// number, so a batch cut in two gives the same draws.
@@ -17,9 +17,9 @@ use crate::store::{Element, Store};
 /// all there is to conditioning.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, Normal, Space, States, Store, Streams, Values};
+/// use pmm_core::{Block, Exponential, Normal, Space, States, Elements, Streams, Values};
 /// let space = Space::new(vec![Block::new(Normal::new(2.0, 0.0)?, 2, Exponential::default())?]);
-/// let x = Values::new(vec![Store::from(vec![1.0f32, -1.0])]);
+/// let x = Values::new(vec![Elements::from(vec![1.0f32, -1.0])]);
 /// let mut states = States::prior(&space, 0, 1);
 /// states.observe(&x, |_row, _block, coordinate| coordinate == 0)?;
 /// states.draw(&x, &[0.9], &Streams::new(0), 0)?;
@@ -42,7 +42,7 @@ pub(crate) struct BlockStates {
     /// `[rows, width]`.
     pub(crate) clock: Vec<f64>,
     /// `[rows, width, stat_len]`.
-    pub(crate) stat: Store,
+    pub(crate) stat: Elements,
     /// Cells that are missing in the data, `[rows, width]`; empty where none is.
     missing: Vec<bool>,
 }
@@ -81,7 +81,7 @@ impl States {
         &self.blocks[block].clock
     }
     /// The statistics of a block, `[rows, width, stat_len]`; x itself where the clock is ∞.
-    pub fn stat(&self, block: usize) -> &Store {
+    pub fn stat(&self, block: usize) -> &Elements {
         &self.blocks[block].stat
     }
     pub(crate) fn block(&self, block: usize) -> &BlockStates {
@@ -222,13 +222,13 @@ fn min_rows(width: usize) -> usize {
     1 + 512 / width
 }
 
-fn prior_stat<P: Pair>(pair: &P, coordinates: usize) -> Store {
+fn prior_stat<P: Pair>(pair: &P, coordinates: usize) -> Elements {
     let mut stat = vec![P::Stat::default(); coordinates * pair.stat_len()];
     stat.chunks_exact_mut(pair.stat_len()).for_each(|s| pair.start(s));
-    P::Stat::store(stat)
+    P::Stat::wrap(stat)
 }
 
-fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Store) -> Vec<f32> {
+fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Elements) -> Vec<f32> {
     let stat = P::Stat::get(stat).unwrap_or(&[]);
     let mut mu = vec![0.0; clock.len() * pair.mean_len()];
     let per_coordinate = mu.par_chunks_mut(pair.mean_len()).zip(stat.par_chunks(pair.stat_len())).zip(clock);
@@ -236,12 +236,12 @@ fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Store) -> Vec<f32> {
     mu
 }
 
-fn observed<P: Pair>(pair: &P, stat: &Store) -> Store {
+fn observed<P: Pair>(pair: &P, stat: &Elements) -> Elements {
     let stat = P::Stat::get(stat).unwrap_or(&[]);
     let mut x = vec![P::Value::default(); stat.len() / pair.stat_len() * pair.value_len()];
     let pairs = x.chunks_exact_mut(pair.value_len()).zip(stat.chunks_exact(pair.stat_len()));
     pairs.for_each(|(x, s)| pair.observed(s, x));
-    P::Value::store(x)
+    P::Value::wrap(x)
 }
 
 /// The typed values of a block of so many coordinates.
@@ -261,7 +261,7 @@ fn typed<'a, P: Pair>(
 }
 
 /// The typed statistics of a block, which this module allocated.
-pub(crate) fn typed_stat<'a, P: Pair>(_: &P, stat: &'a mut Store) -> &'a mut [P::Stat] {
+pub(crate) fn typed_stat<'a, P: Pair>(_: &P, stat: &'a mut Elements) -> &'a mut [P::Stat] {
     P::Stat::get_mut(stat).unwrap_or_default()
 }
 

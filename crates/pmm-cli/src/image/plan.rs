@@ -2,7 +2,8 @@
 
 use anyhow::bail;
 use pmm_core::{
-    Churn, Exponential, Finish, Grid, Observer, Purpose, Solver, States, Streams, Values, leap, ode, online,
+    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, leap, ode,
+    online,
 };
 use pmm_net::image::{ImageDenoiser, ImagePair};
 use pmm_train::ImageFacts;
@@ -121,18 +122,18 @@ impl Plan {
             Sampler::Heun => Solver::Heun,
             Sampler::Leap => {
                 // Two calls a step, and one at the end.
-                let grid = Grid::uniform(((self.calls - 1) / 2).max(1))?;
+                let grid = TimeGrid::uniform(((self.calls - 1) / 2).max(1))?;
                 return Ok(leap(denoiser, states, &grid, streams, observer)?);
             }
             Sampler::Sde => {
                 // An estimate at the end is one more call.
-                let grid = Grid::uniform(self.calls - usize::from(self.finish == Finish::Estimate))?;
+                let grid = TimeGrid::uniform(self.calls - usize::from(self.finish == Finish::Estimate))?;
                 return Ok(online(denoiser, states, &grid, streams, self.finish, observer)?);
             }
             _ => Solver::DpmSolverPlusPlus2M,
         };
         let steps = if self.sampler == Sampler::Heun { self.calls / 2 } else { self.calls - 1 };
-        let grid = Grid::karras(&clock, SIGMA_MAX, RHO, steps.max(1))?;
+        let grid = TimeGrid::karras(&clock, SIGMA_MAX, RHO, steps.max(1))?;
         Ok(ode(denoiser, states, &grid, streams, solver, observer)?)
     }
 }

@@ -6,13 +6,13 @@ use thiserror::Error;
 use crate::bound::Terminal;
 use crate::denoise::{Denoiser, Estimate, Estimates, Head, Mixture};
 use crate::draw;
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::pair::Pair;
 use crate::purpose::Purpose;
 use crate::rng::Streams;
 use crate::space::{AnyPair, Space, Values, with_pair};
 use crate::states::States;
-use crate::store::{Element, Store};
 
 /// A target that puts weight wₘ on point xₘ. Given states, p(xₘ | state) ∝ wₘ exp Σ_c (⟨S_c, η(x_mc)⟩ − a_c ψ(x_mc)), so
 /// posterior mean and marginal posterior are sums: a perfect [`Denoiser`].
@@ -22,9 +22,9 @@ use crate::store::{Element, Store};
 /// undefined.
 ///
 /// ```
-/// use pmm_core::{Block, Estimate, Estimates, Exponential, FiniteTarget, Normal, Space, States, Store, Values};
+/// use pmm_core::{Block, Estimate, Estimates, Exponential, FiniteTarget, Normal, Space, States, Elements, Values};
 /// let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0)?, 1, Exponential::default())?]);
-/// let points = Values::new(vec![Store::from(vec![-1.0f32, 3.0])]);
+/// let points = Values::new(vec![Elements::from(vec![-1.0f32, 3.0])]);
 /// let target = FiniteTarget::new(&space, points, &[0.75, 0.25])?;
 /// let mut estimates = Estimates::default();
 /// estimates.ask(&target, &States::prior(&space, 0, 1))?;
@@ -189,13 +189,13 @@ fn softmax(p: &mut [f64]) {
     p.iter_mut().for_each(|p| *p /= total);
 }
 
-fn gather<P: Pair>(pair: &P, width: usize, store: &Store, chosen: &[usize]) -> Store {
+fn gather<P: Pair>(pair: &P, width: usize, store: &Elements, chosen: &[usize]) -> Elements {
     let (values, len) = (P::Value::get(store).unwrap_or(&[]), width * pair.value_len());
-    P::Value::store(chosen.iter().flat_map(|&m| &values[m * len..][..len]).copied().collect())
+    P::Value::wrap(chosen.iter().flat_map(|&m| &values[m * len..][..len]).copied().collect())
 }
 
 impl Table {
-    fn new<P: Pair>(pair: &P, width: usize, store: &Store) -> Self {
+    fn new<P: Pair>(pair: &P, width: usize, store: &Elements) -> Self {
         let values = P::Value::get(store).unwrap_or(&[]);
         let (len, mean_len) = (pair.value_len(), pair.mean_len());
         let count = values.len() / (width * len);

@@ -24,9 +24,9 @@ pub use normal::Normal;
 pub use poisson::Poisson;
 pub(crate) use scalar::ScalarPair;
 
+use crate::elements::Element;
 use crate::error::ValueError;
 use crate::rng::Stream;
-use crate::store::Element;
 
 /// Stands for the logarithm of 0: finite, so that 0 · log 0 = 0 and states that no x explains can still be compared.
 pub(crate) const IMPOSSIBLE: f64 = -1e30;

@@ -1,13 +1,13 @@
 //! The coordinates that the probability-flow ODE moves, and its steps.
 
 use super::ode::Solver;
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimates};
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::purpose::Purpose;
 use crate::rng::{Stream, Streams};
 use crate::states::States;
-use crate::store::{Element, Store};
 
 /// The unobserved coordinates of all Normal blocks, in one line.
 pub(super) struct Flow {
@@ -34,7 +34,7 @@ struct Home {
 
 impl Flow {
     /// The flow from where the states are; every clock must have started.
-    pub(super) fn new(states: &States, grid: &Grid) -> Result<Self, SpaceError> {
+    pub(super) fn new(states: &States, grid: &TimeGrid) -> Result<Self, SpaceError> {
         let blocks = states.space().blocks();
         let mut home = Vec::new();
         for (block, held) in blocks.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Flow {
         for ((home, u), sigma) in self.home.iter().zip(&self.u).zip(&self.sigma) {
             let held = states.block_mut(home.block);
             held.clock[home.index] = sigma.powi(-2);
-            if let Store::Double(stat) = &mut held.stat {
+            if let Elements::Double(stat) = &mut held.stat {
                 stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { *u };
             }
         }

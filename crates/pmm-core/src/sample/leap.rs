@@ -3,7 +3,7 @@
 use super::Observer;
 use super::ode::require;
 use super::online::{Finish, advance, conclude};
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
 use crate::error::SpaceError;
 use crate::purpose::Purpose;
@@ -22,7 +22,7 @@ use crate::states::States;
 pub fn leap(
     denoiser: &dyn Denoiser,
     mut states: States,
-    grid: &Grid,
+    grid: &TimeGrid,
     streams: &Streams,
     observer: &mut dyn Observer,
 ) -> Result<Values, SpaceError> {

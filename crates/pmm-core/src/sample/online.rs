@@ -1,7 +1,7 @@
 //! Algorithm 1: online Bayesian inference on observations drawn from the denoiser.
 
 use super::Observer;
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
 use crate::error::SpaceError;
 use crate::purpose::Purpose;
@@ -27,12 +27,12 @@ pub enum Finish {
 /// Numbers want a clock that ends at a finite reading: a last step to ∞ takes the estimate before it as the value.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, Finish, FiniteTarget, Grid, Poisson, Space, States, Store, Streams, Values, online};
+/// use pmm_core::{Block, Exponential, Finish, FiniteTarget, TimeGrid, Poisson, Space, States, Elements, Streams, Values, online};
 /// let clock = Exponential::default();
 /// let space = Space::new(vec![Block::new(Poisson::new(0.5, 0.5)?, 1, clock)?]);
-/// let points = Values::new(vec![Store::from(vec![0.0f32, 7.0])]);
+/// let points = Values::new(vec![Elements::from(vec![0.0f32, 7.0])]);
 /// let target = FiniteTarget::new(&space, points, &[0.5, 0.5])?;
-/// let grid = Grid::log_information(&clock, 1e-3, 100)?;
+/// let grid = TimeGrid::log_information(&clock, 1e-3, 100)?;
 /// let x = online(&target, States::prior(&space, 0, 1000), &grid, &Streams::new(0), Finish::Estimate, &mut ())?;
 /// let sevens = x.reals(0).iter().filter(|x| **x == 7.0).count();
 /// assert!(x.reals(0).iter().all(|x| *x == 0.0 || *x == 7.0) && (440..560).contains(&sevens));
@@ -41,7 +41,7 @@ pub enum Finish {
 pub fn online(
     denoiser: &dyn Denoiser,
     mut states: States,
-    grid: &Grid,
+    grid: &TimeGrid,
     streams: &Streams,
     finish: Finish,
     observer: &mut dyn Observer,

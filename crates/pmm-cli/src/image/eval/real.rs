@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use pmm_core::{Purpose, Store, Streams, Values};
+use pmm_core::{Elements, Purpose, Streams, Values};
 use pmm_data::{ImageOptions, ImageSource, Images};
 use pmm_train::{ImageModel, split_images};
 
@@ -47,7 +47,9 @@ impl Set {
     /// Images in the pair's unit.
     pub(super) fn values(&self, model: &ImageModel, rows: &[usize]) -> Values {
         let bytes = rows.iter().flat_map(|&row| self.images.pixels(row));
-        Values::new(vec![Store::from(bytes.map(|&byte| model.config.pair.value(byte)).collect::<Vec<f32>>())])
+        Values::new(vec![Elements::from(
+            bytes.map(|&byte| model.config.pair.value(byte)).collect::<Vec<f32>>(),
+        )])
     }
 
     /// The images' classes as the model numbers them; a class that it does not know is not told.
