@@ -15,6 +15,8 @@ pub enum Elements {
 pub trait Element: Copy + PartialEq + Default + std::fmt::Debug + Send + Sync + 'static {
     /// The element type's name, for messages.
     const NAME: &'static str;
+    /// The element as a number.
+    fn as_f64(self) -> f64;
     /// The buffer, if it holds this type.
     fn get(store: &Elements) -> Option<&[Self]>;
     /// The buffer, if it holds this type.
@@ -27,6 +29,9 @@ macro_rules! element {
     ($type:ty, $variant:ident) => {
         impl Element for $type {
             const NAME: &'static str = stringify!($type);
+            fn as_f64(self) -> f64 {
+                self.into()
+            }
             fn get(store: &Elements) -> Option<&[Self]> {
                 if let Elements::$variant(elements) = store { Some(elements) } else { None }
             }
@@ -64,6 +69,18 @@ impl Elements {
             Self::Double(_) => f64::NAME,
             Self::Single(_) => f32::NAME,
             Self::Token(_) => u32::NAME,
+        }
+    }
+
+    /// The chosen rows, in that order; a row is `len` elements.
+    pub(crate) fn select(&self, len: usize, chosen: &[usize]) -> Self {
+        fn rows<T: Copy>(elements: &[T], len: usize, chosen: &[usize]) -> Vec<T> {
+            chosen.iter().flat_map(|&row| &elements[row * len..][..len]).copied().collect()
+        }
+        match self {
+            Self::Double(elements) => Self::Double(rows(elements, len, chosen)),
+            Self::Single(elements) => Self::Single(rows(elements, len, chosen)),
+            Self::Token(elements) => Self::Token(rows(elements, len, chosen)),
         }
     }
 

@@ -24,7 +24,7 @@ pub fn normal_sde(
     x_hat: impl Fn(f64, f64) -> f64,
     rng: &mut Stream,
 ) -> Vec<f64> {
-    euler(grid, ScalarPair::mean(pair, 0.0, 0.0), |mu, t, dt| {
+    euler(grid, pair.posterior_mean(0.0, 0.0), |mu, t, dt| {
         let (f, total) = (clock.rate(t, 0.0), pair.precision() + clock.information(t, 0.0));
         mu + f * (x_hat(mu, t) - mu) / total * dt + (f * dt).sqrt() / total * rng.normal()
     })
@@ -40,7 +40,7 @@ pub fn poisson_sde(
     x_hat: impl Fn(f64, f64) -> f64,
     rng: &mut Stream,
 ) -> Vec<f64> {
-    euler(grid, ScalarPair::mean(pair, 0.0, 0.0), |mu, t, dt| {
+    euler(grid, pair.posterior_mean(0.0, 0.0), |mu, t, dt| {
         let (f, kappa) = (clock.rate(t, 0.0), 1.0 / (pair.rate() + clock.information(t, 0.0)));
         let jumps = draw::poisson(x_hat(mu, t) * f * dt, rng);
         mu - f * kappa * mu * dt + kappa * jumps

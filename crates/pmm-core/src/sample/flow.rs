@@ -9,7 +9,7 @@ use crate::purpose::Purpose;
 use crate::rng::{Stream, Streams};
 use crate::states::States;
 
-/// The unobserved coordinates of all Normal blocks, in one line.
+/// The unobserved coordinates of all blocks, which have Gaussian increments, one after the other.
 pub(super) struct Flow {
     first_row: u64,
     home: Vec<Home>,
@@ -68,13 +68,16 @@ impl Flow {
         self.home.iter().zip(&self.sigma).map(|(home, sigma)| level(home).min(*sigma)).collect()
     }
 
-    /// Puts u and σ into the states, as S = u a and a = 1/σ²; at σ = 0 the coordinate is observed, at u.
+    /// Puts u and σ into the states, as S = u a and a = 1/σ²; at σ = 0 the coordinate is observed, at the value nearest to u.
     pub(super) fn write(&self, states: &mut States) {
+        let space = states.space().clone();
         for ((home, u), sigma) in self.home.iter().zip(&self.u).zip(&self.sigma) {
             let held = states.block_mut(home.block);
             held.clock[home.index] = sigma.powi(-2);
             if let Elements::Double(stat) = &mut held.stat {
-                stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { *u };
+                let support = space.blocks()[home.block].pair.support();
+                let observed = || support.nearest_number(*u);
+                stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { observed() };
             }
         }
     }
@@ -113,8 +116,8 @@ impl Flow {
             estimates.ask(denoiser, states)?;
             let second = self.gather(estimates);
             for i in (0..self.u.len()).filter(|&i| self.sigma[i] > 0.0) {
-                let slope = (from_u[i] - x_hat[i]) / from[i] + (self.u[i] - second[i]) / self.sigma[i];
-                self.u[i] = from_u[i] + 0.5 * (self.sigma[i] - from[i]) * slope;
+                let derivative = (from_u[i] - x_hat[i]) / from[i] + (self.u[i] - second[i]) / self.sigma[i];
+                self.u[i] = from_u[i] + 0.5 * (self.sigma[i] - from[i]) * derivative;
             }
         }
         Ok(())

@@ -3,12 +3,14 @@
 use super::Observer;
 use super::flow::Flow;
 use super::online::{Finish, advance, conclude};
+use crate::any_pair::AnyPair;
 use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimates};
 use crate::error::{ParameterError, SpaceError};
+use crate::pair::Increments;
 use crate::purpose::Purpose;
 use crate::rng::Streams;
-use crate::space::{AnyPair, Values};
+use crate::space::Values;
 use crate::states::States;
 
 /// How to take a step of du/dσ = (u − x̂)/σ, where u = S/a and σ = 1/√a.
@@ -47,7 +49,8 @@ impl Churn {
     }
 }
 
-/// The probability-flow ODE along the grid, for states whose unobserved coordinates are all Normal.
+/// The probability-flow ODE along the grid, for states whose unobserved coordinates all have Gaussian increments
+/// ([`Increments::Gaussian`]).
 ///
 /// The first interval of the grid, from a = 0 (σ = ∞) to its first reading, is one step of Algorithm 1, which is where the
 /// randomness comes from; then the ODE runs to the end of the grid, and the last estimate takes it to σ = 0. With n
@@ -74,7 +77,8 @@ pub fn ode(
     solver: Solver,
     observer: &mut dyn Observer,
 ) -> Result<Values, SpaceError> {
-    require(&states, "the probability-flow ODE", "Normal", |pair| matches!(pair, AnyPair::Normal(_)))?;
+    let gaussian = |pair: &AnyPair| pair.increments() == Increments::Gaussian && pair.is_scalar();
+    require(&states, "the probability-flow ODE", "Normal", gaussian)?;
     let mut estimates = Estimates::default();
     estimates.ask(denoiser, &states)?;
     observer.observe(0, &states, &estimates);

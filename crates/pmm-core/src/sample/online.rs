@@ -5,9 +5,9 @@ use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
 use crate::error::SpaceError;
 use crate::purpose::Purpose;
-use crate::rng::Streams;
-use crate::space::{Block, Values, with_pair};
-use crate::states::{BlockStates, States, advance_block, typed_stat};
+use crate::rng::{RowStreams, Streams};
+use crate::space::{Block, Values};
+use crate::states::States;
 
 /// What becomes of the state at the end of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +23,8 @@ pub enum Finish {
 /// Algorithm 1 for any space: at each step x̂ = g(state), then every unobserved coordinate of every block takes the
 /// increment of its pair, ΔS ~ increment(x̂, Δa). One call per step, and one at the end for [`Finish::Estimate`].
 ///
-/// For Normal, Poisson and Categorical blocks it becomes exact as the steps shrink; for Gamma blocks, with a marginal head.
+/// For Normal, Poisson and Categorical blocks it becomes exact as the steps shrink; for Gamma blocks, with a marginal head
+/// ([`Increments::mean_is_enough`](crate::Increments::mean_is_enough) tells which).
 /// Numbers want a clock that ends at a finite reading: a last step to ∞ takes the estimate before it as the value.
 ///
 /// ```
@@ -86,7 +87,7 @@ pub(super) fn conclude(
 /// Puts μ in place of the estimates, except for tokens.
 fn use_posterior_means(states: &States, estimates: &mut Estimates) {
     for (index, (block, estimate)) in states.space().blocks().iter().zip(&mut estimates.blocks).enumerate() {
-        if !block.pair.is_token() {
+        if !block.pair.support().is_token() {
             *estimate = Estimate::Mean(states.means(index));
         }
     }
@@ -117,11 +118,10 @@ pub(super) fn advance_cells(
 ) {
     let (space, first_row) = (states.space().clone(), states.first_row());
     for (index, (block, estimate)) in space.blocks().iter().zip(&estimates.blocks).enumerate() {
-        let stream = |row: usize| streams.block_stream(purpose, index as u32, step, first_row + row as u64);
-        let target = |row: usize, c: usize| to(index, row, c);
-        let BlockStates { clock, stat, .. } = states.block_mut(index);
-        with_pair!(&block.pair, pair => {
-            advance_block(pair, estimate, block.width, target, clock, typed_stat(pair, stat), stream);
-        });
+        let streams = RowStreams { streams: *streams, purpose, block: index as u32, step, first_row };
+        let readings = |row: usize, readings: &mut [f64]| {
+            readings.iter_mut().enumerate().for_each(|(c, reading)| *reading = to(index, row, c));
+        };
+        block.pair.erased().advance(block.width, estimate, states.block_mut(index), &readings, streams);
     }
 }
