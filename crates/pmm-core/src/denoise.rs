@@ -167,6 +167,9 @@ fn check(estimate: &Estimate, pair: &AnyPair, clock: &[f64]) -> Result<(), Compl
         }
         Estimate::Mean(x_hat) | Estimate::Vertex(x_hat) => {
             check_len(x_hat, clock.len() * len)?;
+            if len == 1 {
+                return unknown.try_for_each(|i| check_number(i, x_hat[i], support));
+            }
             unknown.try_for_each(|i| check_mean(i, &x_hat[i * len..][..len], support))
         }
     }

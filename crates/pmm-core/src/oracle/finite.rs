@@ -323,8 +323,8 @@ fn fill_means(
         for (c, x_hat) in x_hat.chunks_exact_mut(len).enumerate() {
             let means = &table.means[c * count * len..][..count * len];
             for (v, x_hat) in x_hat.iter_mut().enumerate() {
-                let terms = p.iter().zip(means[v..].iter().step_by(len));
-                *x_hat = terms.map(|(p, &x)| p * f64::from(x)).sum::<f64>() as f32;
+                let terms = (0..count).map(|m| p[m] * f64::from(means[m * len + v]));
+                *x_hat = terms.sum::<f64>() as f32;
             }
         }
     });

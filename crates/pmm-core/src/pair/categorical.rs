@@ -207,8 +207,10 @@ impl Pair for Categorical {
         0.0
     }
     fn add_log_likelihood(&self, s: &[f64], _: f64, eta: &[f64], _: &[f64], log_likelihood: &mut [f64]) {
-        for (l, eta) in log_likelihood.iter_mut().zip(eta.chunks_exact(s.len())) {
-            *l += s.iter().zip(eta).map(|(s, eta)| s * eta).sum::<f64>();
+        let classes = s.len();
+        for (m, l) in log_likelihood.iter_mut().enumerate() {
+            let eta = &eta[m * classes..][..classes];
+            *l += (0..classes).map(|v| s[v] * eta[v]).sum::<f64>();
         }
     }
 }

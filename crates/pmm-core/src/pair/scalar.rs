@@ -175,9 +175,10 @@ impl<P: ScalarPair> Pair for P {
         psi
     }
     fn add_log_likelihood(&self, s: &[f64], a: f64, eta: &[f64], psi: &[f64], log_likelihood: &mut [f64]) {
-        let s = s[0];
-        for ((l, eta), psi) in log_likelihood.iter_mut().zip(eta).zip(psi) {
-            *l += s * eta - a * psi;
+        let (s, points) = (s[0], log_likelihood.len());
+        let (eta, psi) = (&eta[..points], &psi[..points]);
+        for (m, l) in log_likelihood.iter_mut().enumerate() {
+            *l += s * eta[m] - a * psi[m];
         }
     }
 

@@ -75,8 +75,7 @@ impl Flow {
             let held = states.block_mut(home.block);
             held.clock[home.index] = sigma.powi(-2);
             if let Elements::Double(stat) = &mut held.stat {
-                let support = space.blocks()[home.block].pair.support();
-                let observed = || support.nearest_number(*u);
+                let observed = || space.blocks()[home.block].pair.support().nearest_number(*u);
                 stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { observed() };
             }
         }
