@@ -3,8 +3,8 @@
 //! `cargo run --release -p pmm --example few_calls` prints the table of `docs/RESULTS.md`.
 
 use pmm_core::{
-    Block, Churn, Exponential, Finish, FiniteTarget, Grid, MonteCarlo, Normal, Solver, Space, States, Store,
-    Streams, Values, ode, online, sliced_wasserstein,
+    Block, Churn, Elements, Exponential, Finish, FiniteTarget, MonteCarlo, Normal, Solver, Space, States,
+    Streams, TimeGrid, Values, ode, online, sliced_wasserstein,
 };
 
 const ROWS: usize = 4096;
@@ -67,17 +67,17 @@ fn eight_gaussians() -> Result<FiniteTarget> {
         }
     }
     let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0)?, 2, Exponential::default())?]);
-    Ok(FiniteTarget::new(&space, Values::new(vec![Store::from(points)]), &[1.0; 512])?)
+    Ok(FiniteTarget::new(&space, Values::new(vec![Elements::from(points)]), &[1.0; 512])?)
 }
 
 fn run_online(target: &FiniteTarget, steps: usize, seed: u64) -> Result<f64> {
-    let grid = Grid::log_information(&Exponential::default(), 1e-3, steps)?;
+    let grid = TimeGrid::log_information(&Exponential::default(), 1e-3, steps)?;
     let states = States::prior(target.space(), 0, ROWS);
     Ok(distance(target, &online(target, states, &grid, &Streams::new(seed), Finish::Estimate, &mut ())?))
 }
 
 fn run_ode(target: &FiniteTarget, solver: Solver, sigma_max: f64, steps: usize, seed: u64) -> Result<f64> {
-    let grid = Grid::karras(&Exponential::default(), sigma_max, 7.0, steps)?;
+    let grid = TimeGrid::karras(&Exponential::default(), sigma_max, 7.0, steps)?;
     let states = States::prior(target.space(), 0, ROWS);
     Ok(distance(target, &ode(target, states, &grid, &Streams::new(seed), solver, &mut ())?))
 }

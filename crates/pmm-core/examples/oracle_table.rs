@@ -3,8 +3,8 @@
 //! `cargo run --release -p pmm --example oracle_table` prints the tables of `docs/RESULTS.md`.
 
 use pmm_core::{
-    Block, Categorical, Exponential, Finish, FiniteTarget, Gamma, Grid, Head, Masked, Normal, Poisson, Space,
-    States, Store, Streams, Values, online, total_variation, total_variation_error,
+    Block, Categorical, Elements, Exponential, Finish, FiniteTarget, Gamma, Head, Masked, Normal, Poisson,
+    Space, States, Streams, TimeGrid, Values, online, total_variation, total_variation_error,
 };
 
 const ROWS: usize = 20_000;
@@ -14,12 +14,12 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     println!("One coordinate: {{0.5, 2, 6}} with weights {{.5, .3, .2}}");
-    let x = || Store::from(vec![0.5f32, 2.0, 6.0]);
-    let one_hot = Store::from(vec![1.0f32, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    let x = || Elements::from(vec![0.5f32, 2.0, 6.0]);
+    let one_hot = Elements::from(vec![1.0f32, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
     let weights = [0.5, 0.3, 0.2];
     let clock = Exponential::default();
     let counts = Poisson::new(0.5, 0.5)?.intensities();
-    let line = |block: Block, store: Store, head| -> Result<FiniteTarget> {
+    let line = |block: Block, store: Elements, head| -> Result<FiniteTarget> {
         Ok(FiniteTarget::new(&Space::new(vec![block]), Values::new(vec![store]), &weights)?.with_head(head))
     };
     table(&[
@@ -33,10 +33,10 @@ fn main() -> Result<()> {
     println!(
         "\nTwo coordinates that depend on each other: (.5, 6), (2, 2), (6, .5), (6, 6) with weights .4, .2, .1, .3"
     );
-    let pair = || Store::from(vec![0.5f32, 6.0, 2.0, 2.0, 6.0, 0.5, 6.0, 6.0]);
-    let tokens = Store::from(vec![0u32, 2, 1, 1, 2, 0, 2, 2]);
+    let pair = || Elements::from(vec![0.5f32, 6.0, 2.0, 2.0, 6.0, 0.5, 6.0, 6.0]);
+    let tokens = Elements::from(vec![0u32, 2, 1, 1, 2, 0, 2, 2]);
     let weights = [0.4, 0.2, 0.1, 0.3];
-    let plane = |block: Block, store: Store, head| -> Result<FiniteTarget> {
+    let plane = |block: Block, store: Elements, head| -> Result<FiniteTarget> {
         Ok(FiniteTarget::new(&Space::new(vec![block]), Values::new(vec![store]), &weights)?.with_head(head))
     };
     table(&[
@@ -65,13 +65,13 @@ fn mixed(positive: bool, head: Head) -> Result<FiniteTarget> {
         Block::new(Masked::new(3)?, 1, clock)?,
     ];
     let mut stores = vec![
-        Store::from(vec![-1.0f32, -1.0, 1.0, 1.0, 0.0]),
-        Store::from(vec![0.0f32, 3.0, 3.0, 8.0, 0.0]),
-        Store::from(vec![0u32, 1, 2, 1, 2]),
+        Elements::from(vec![-1.0f32, -1.0, 1.0, 1.0, 0.0]),
+        Elements::from(vec![0.0f32, 3.0, 3.0, 8.0, 0.0]),
+        Elements::from(vec![0u32, 1, 2, 1, 2]),
     ];
     if positive {
         blocks.push(Block::new(Gamma::new(2.0, 2.0)?, 1, clock)?);
-        stores.push(Store::from(vec![0.5f32, 6.0, 0.5, 2.0, 6.0]));
+        stores.push(Elements::from(vec![0.5f32, 6.0, 0.5, 2.0, 6.0]));
     }
     let weights = [0.3, 0.1, 0.25, 0.2, 0.15];
     Ok(FiniteTarget::new(&Space::new(blocks), Values::new(stores), &weights)?.with_head(head))
@@ -91,7 +91,7 @@ fn table(targets: &[(&str, FiniteTarget)]) -> Result<()> {
 }
 
 fn cell(target: &FiniteTarget, steps: usize) -> Result<String> {
-    let grid = Grid::log_information(&Exponential::default(), 1e-3, steps)?;
+    let grid = TimeGrid::log_information(&Exponential::default(), 1e-3, steps)?;
     let states = States::prior(target.space(), 0, ROWS);
     let law = target.law_of(&online(target, states, &grid, &Streams::new(1), Finish::Estimate, &mut ())?)?;
     let tv = total_variation(&law, target.weights());

@@ -7,8 +7,8 @@ mod common;
 
 use common::{bigram_law, bigram_shares, english};
 use pmm_core::{
-    Filter, Grid, LogLinear, MarkovChain, Order, Parallel, Prompt, Streams, TextSamples, events, parallel,
-    steps, total_variation,
+    Filter, LogLinear, MarkovChain, Order, Parallel, Prompt, Streams, TextSamples, TimeGrid, events,
+    parallel, steps, total_variation,
 };
 
 const LENGTH: usize = 256;
@@ -44,7 +44,7 @@ fn main() -> Result<()> {
         let cell = |found: TextSamples| score(&chain, &exact, &found, calls);
         println!(
             "| {calls} | {} | {} | {} |",
-            cell(steps(&chain, &LogLinear, &Grid::uniform(calls)?, prompt(), filter, &streams, &mut ())?),
+            cell(steps(&chain, &LogLinear, &TimeGrid::uniform(calls)?, prompt(), filter, &streams, &mut ())?),
             cell(parallel(&chain, &LogLinear, plan(Order::Random), prompt(), filter, &streams, &mut ())?),
             cell(parallel(&chain, &LogLinear, plan(Order::Confidence), prompt(), filter, &streams, &mut ())?),
         );

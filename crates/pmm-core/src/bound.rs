@@ -7,15 +7,15 @@
 
 use std::num::NonZeroUsize;
 
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::pair::Pair;
 use crate::purpose::Purpose;
 use crate::rng::Streams;
-use crate::space::{Block, Values, with_pair};
+use crate::space::{Block, Values};
 use crate::states::States;
-use crate::store::{Element, Store};
 
 /// A mean over independent rows with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,15 +87,17 @@ pub enum Times<'a> {
         draws: NonZeroUsize,
     },
     /// The bound of Algorithm 1 with the mean plugged in, on this grid: every step counts, one call each.
-    Grid(&'a Grid),
+    Grid(&'a TimeGrid),
 }
 
 /// The bound for rows x, which are checked first; a mixture counts by its mean. Coordinates that `states` (usually [`States::prior`]) already observes are conditioned on: the bound is then
 /// that of the others given them. Missing cells ([`States::hide`]) have no weight in the objective.
 ///
-/// Where x̂ is the exact posterior mean and the pair's increments are linear in x (Normal, Poisson, Categorical), the
-/// continuous bound is attained: it equals the entropy in the mean. For Gamma it exceeds it by what plugging in the mean
-/// loses.
+/// Where x̂ is the exact posterior mean and the pair's increments are linear in x ([`Increments::mean_is_enough`]: Normal, Poisson,
+/// Categorical), the continuous bound is attained: it equals the entropy in the mean. For Gamma it exceeds it by what plugging in the
+/// mean loses.
+///
+/// [`Increments::mean_is_enough`]: crate::Increments::mean_is_enough
 pub fn bound(
     denoiser: &dyn Denoiser,
     terminal: &dyn Terminal,
@@ -121,7 +123,7 @@ pub fn bound(
             for (step, ends) in grid.times().windows(2).enumerate() {
                 let weight = |block: &Block, _: usize, c: usize| {
                     let da = block.information(ends[1], c) - block.information(ends[0], c);
-                    with_pair!(&block.pair, pair => pair.step_weight(da))
+                    block.pair.erased().step_weight(da)
                 };
                 let t = vec![ends[0]; states.rows()];
                 add_divergence(denoiser, states, x, &t, weight, step as u64, streams, &mut objective)?;
@@ -161,9 +163,8 @@ fn add_divergence(
     let mut estimates = Estimates::default();
     estimates.ask(denoiser, &drawn)?;
     for (index, block) in drawn.space().blocks().iter().enumerate() {
-        let divergences = with_pair!(&block.pair, pair => {
-            divergences(pair, drawn.stat(index), &x.blocks()[index], &estimates.blocks[index])
-        });
+        let pair = block.pair.erased();
+        let divergences = pair.divergences(drawn.stat(index), &x.blocks()[index], &estimates.blocks[index]);
         let held = drawn.block(index);
         let counts = |i: usize| held.clock[i] < f64::INFINITY && !held.is_missing(i);
         for (i, d) in divergences.iter().enumerate().filter(|(i, _)| counts(*i)) {
@@ -177,7 +178,8 @@ fn add_divergence(
     Ok(())
 }
 
-fn divergences<P: Pair>(pair: &P, stat: &Store, x: &Store, estimate: &Estimate) -> Vec<f64> {
+/// The remaining divergence of every coordinate of a block.
+pub(crate) fn divergences<P: Pair>(pair: &P, stat: &Elements, x: &Elements, estimate: &Estimate) -> Vec<f64> {
     let (stat, x) = (P::Stat::get(stat).unwrap_or(&[]), P::Value::get(x).unwrap_or(&[]));
     let mut scratch = vec![0.0; pair.mean_len()];
     let coordinates = stat.chunks_exact(pair.stat_len()).zip(x.chunks_exact(pair.value_len())).enumerate();

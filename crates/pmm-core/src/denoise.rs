@@ -1,10 +1,10 @@
 //! The seam between mathematics and network: given states on clocks, estimate x.
 
+use crate::any_pair::AnyPair;
 use crate::draw;
 use crate::error::SpaceError;
-use crate::pair::Pair;
+use crate::pair::{MarginalLaw, Pair, Support};
 use crate::rng::Stream;
-use crate::space::AnyPair;
 use crate::states::States;
 
 /// Which summary of p(x | state) a denoiser gives for each coordinate.
@@ -14,7 +14,8 @@ pub enum Head {
     #[default]
     Mean,
     /// The marginal posterior law: each step draws x̃ from it, then the increment from x̃. As steps shrink, coordinates
-    /// move one at a time, so marginals suffice, for every pair; [`Gamma`](crate::Gamma) needs it.
+    /// move one at a time, so marginals suffice, for every pair; those whose increments are not linear in x
+    /// ([`Increments`](crate::Increments)), such as [`Gamma`](crate::Gamma), need it.
     Marginal,
 }
 
@@ -154,28 +155,32 @@ impl Estimates {
 type Complaint = (usize, f64, &'static str);
 
 fn check(estimate: &Estimate, pair: &AnyPair, clock: &[f64]) -> Result<(), Complaint> {
-    use AnyPair::{Categorical, Gamma, Masked, Normal, Poisson};
     let mut unknown = (0..clock.len()).filter(|&i| clock[i] < f64::INFINITY);
-    match (estimate, pair) {
-        (Estimate::Mean(x_hat), Normal(_) | Poisson(_) | Gamma(_)) => {
-            check_len(x_hat, clock.len())?;
-            unknown.try_for_each(|i| check_number(i, x_hat[i], pair))
+    let (support, law, len) = (pair.support(), pair.marginal_law(), pair.mean_len());
+    match estimate {
+        Estimate::Mixture(mixture) if law == MarginalLaw::Mixture => {
+            check_mixture(mixture, support, clock.len(), unknown)
         }
-        (Estimate::Mixture(mixture), Normal(_) | Poisson(_) | Gamma(_)) => {
-            check_mixture(mixture, pair, clock.len(), unknown)
-        }
-        (Estimate::Mean(p), Masked(_) | Categorical(_)) | (Estimate::Vertex(p), Categorical(_)) => {
-            let classes = pair.mean_len();
-            check_len(p, clock.len() * classes)?;
-            unknown.try_for_each(|i| check_law(i, &p[i * classes..][..classes]))
-        }
-        (Estimate::Vertex(_), _) => {
+        Estimate::Mixture(_) => Err((0, f64::NAN, "a mixture of numbers where probabilities are wanted")),
+        Estimate::Vertex(_) if law != MarginalLaw::Vertices => {
             Err((0, f64::NAN, "a law of vertices, which only a Categorical block has"))
         }
-        (Estimate::Mixture(_), _) => {
-            Err((0, f64::NAN, "a mixture of numbers where probabilities are wanted"))
+        Estimate::Mean(x_hat) | Estimate::Vertex(x_hat) => {
+            check_len(x_hat, clock.len() * len)?;
+            if len == 1 {
+                return unknown.try_for_each(|i| check_number(i, x_hat[i], support));
+            }
+            unknown.try_for_each(|i| check_mean(i, &x_hat[i * len..][..len], support))
         }
     }
+}
+
+/// Refuses what cannot be the mean of values of the support.
+fn check_mean(coordinate: usize, x_hat: &[f32], support: Support) -> Result<(), Complaint> {
+    if support.is_probabilities() {
+        return check_law(coordinate, x_hat);
+    }
+    x_hat.iter().try_for_each(|&x_hat| check_number(coordinate, x_hat, support))
 }
 
 fn check_len(buffer: &[f32], expected: usize) -> Result<(), Complaint> {
@@ -186,10 +191,10 @@ fn check_len(buffer: &[f32], expected: usize) -> Result<(), Complaint> {
     }
 }
 
-fn check_number(coordinate: usize, x_hat: f32, pair: &AnyPair) -> Result<(), Complaint> {
-    let (holds, why) = match pair {
-        AnyPair::Poisson(_) => (x_hat >= 0.0, "not the mean of values of at least 0"),
-        AnyPair::Gamma(_) => (x_hat > 0.0, "not the mean of positive values"),
+fn check_number(coordinate: usize, x_hat: f32, support: Support) -> Result<(), Complaint> {
+    let (holds, why) = match support {
+        Support::NonNegative | Support::Counts => (x_hat >= 0.0, "not the mean of values of at least 0"),
+        Support::Positive => (x_hat > 0.0, "not the mean of positive values"),
         _ => (true, ""),
     };
     if !x_hat.is_finite() {
@@ -219,7 +224,7 @@ fn check_law(coordinate: usize, p: &[f32]) -> Result<(), Complaint> {
 
 fn check_mixture(
     mixture: &Mixture,
-    pair: &AnyPair,
+    support: Support,
     coordinates: usize,
     unknown: impl Iterator<Item = usize>,
 ) -> Result<(), Complaint> {
@@ -233,7 +238,7 @@ fn check_mixture(
         let range = mixture.range(i);
         check_weights(i, &mixture.weight[range.clone()])?;
         for part in range {
-            check_number(i, mixture.mean[part], pair)?;
+            check_number(i, mixture.mean[part], support)?;
             if !(mixture.sd[part] >= 0.0 && mixture.sd[part].is_finite()) {
                 return Err((i, mixture.sd[part].into(), "not a standard deviation"));
             }
@@ -252,7 +257,7 @@ pub trait TokenDenoiser: Sync {
     fn length(&self) -> usize;
     /// Writes the logits (log-probabilities up to a constant; −∞ is allowed) at the wanted places to `logits`,
     /// `[wanted, V]`.
-    fn logits(&self, texts: &Texts<'_>, wanted: &[Place], logits: &mut [f32]);
+    fn logits(&self, texts: &Texts<'_>, wanted: &[TokenPosition], logits: &mut [f32]);
 }
 
 /// Partly masked texts, as a [`TokenDenoiser`] sees them.
@@ -266,7 +271,7 @@ pub struct Texts<'a> {
 
 /// A position of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TokenPosition {
     /// The row within the batch.
     pub row: usize,
     /// The position within the text.

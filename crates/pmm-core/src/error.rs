@@ -46,6 +46,14 @@ pub enum ValueError {
     /// Zero, negative or not finite where a positive value is expected.
     #[error("a positive value must be finite and above 0, got {0}")]
     NotPositive(f32),
+    /// A value that a pair of another crate refuses.
+    #[error("a value must be {condition}, got {value}")]
+    Refused {
+        /// The condition that it violates.
+        condition: &'static str,
+        /// The value.
+        value: f64,
+    },
     /// A token beyond the vocabulary.
     #[error("a token must be below the vocabulary size {classes}, got {token}")]
     NotAToken {

@@ -41,12 +41,15 @@
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+mod any_pair;
 mod bound;
 mod clock;
 mod denoise;
 mod distance;
 mod draw;
+mod elements;
 mod error;
+pub mod laws;
 mod oracle;
 mod pair;
 mod purpose;
@@ -55,18 +58,23 @@ mod sample;
 mod sde;
 mod space;
 mod states;
-mod store;
 mod text_bound;
 
+pub use any_pair::AnyPair;
 pub use bound::{Bound, MonteCarlo, Terminal, Times, bound};
-pub use clock::{Clock, Exponential, Grid, Linear, LogLinear, SemiAutoregressive, Staircase};
-pub use denoise::{Denoiser, Estimate, Estimates, Head, Mixture, Place, Texts, TokenDenoiser};
+pub use clock::{Clock, Exponential, Linear, LogLinear, SemiAutoregressive, Staircase, TimeGrid};
+pub use denoise::{Denoiser, Estimate, Estimates, Head, Mixture, Texts, TokenDenoiser, TokenPosition};
 pub use distance::{
     sliced_wasserstein, total_variation, total_variation_error, total_variation_noise, wasserstein,
 };
+pub use draw::GammaLaw;
+pub use elements::{Element, Elements};
 pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
-pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson};
+pub use pair::{
+    Categorical, DataKind, Gamma, Increments, MASK, MarginalLaw, Masked, Normal, Pair, Poisson, ScalarPair,
+    Support,
+};
 pub use purpose::Purpose;
 pub use rng::{Stream, Streams};
 pub use sample::{
@@ -74,7 +82,6 @@ pub use sample::{
     TextSamples, events, leap, ode, online, parallel, reveal, steps,
 };
 pub use sde::{normal_sde, poisson_sde};
-pub use space::{AnyPair, Block, Space, Values};
+pub use space::{Block, Space, Values};
 pub use states::{States, advance_block, draw_block};
-pub use store::{Element, Store};
 pub use text_bound::{TextBound, text_bound};

@@ -57,6 +57,25 @@ impl Streams {
     }
 }
 
+/// The streams of the rows of one block at one step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowStreams {
+    pub(crate) streams: Streams,
+    pub(crate) purpose: Purpose,
+    pub(crate) block: u32,
+    pub(crate) step: u64,
+    /// The number of the batch's first row in the whole.
+    pub(crate) first_row: u64,
+}
+
+impl RowStreams {
+    /// The stream of a row of the batch.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> Stream {
+        self.streams.block_stream(self.purpose, self.block, self.step, self.first_row + row as u64)
+    }
+}
+
 /// Words made at a time: two blocks. A block is a chain of ten multiplications; two chains side by side take little
 /// longer than one.
 const WORDS: usize = 8;

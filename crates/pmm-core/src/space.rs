@@ -2,76 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::any_pair::AnyPair;
 use crate::clock::Clock;
+use crate::elements::{Element, Elements};
 use crate::error::{ParameterError, SpaceError};
-use crate::pair::{Categorical, Gamma, Masked, Normal, Pair, Poisson};
-use crate::store::{Element, Store};
-
-/// One of the pairs, where they are mixed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum AnyPair {
-    /// Real numbers.
-    Normal(Normal),
-    /// Counts or intensities.
-    Poisson(Poisson),
-    /// Categories, dense.
-    Categorical(Categorical),
-    /// Categories, masked.
-    Masked(Masked),
-    /// Positive values.
-    Gamma(Gamma),
-}
-
-/// Runs an expression with the pair inside an [`AnyPair`], whatever its type.
-macro_rules! with_pair {
-    ($any:expr, $pair:ident => $body:expr) => {
-        match $any {
-            $crate::space::AnyPair::Normal($pair) => $body,
-            $crate::space::AnyPair::Poisson($pair) => $body,
-            $crate::space::AnyPair::Categorical($pair) => $body,
-            $crate::space::AnyPair::Masked($pair) => $body,
-            $crate::space::AnyPair::Gamma($pair) => $body,
-        }
-    };
-}
-pub(crate) use with_pair;
-
-macro_rules! from_pair {
-    ($($pair:ident),*) => {
-        $(impl From<$pair> for AnyPair {
-            fn from(pair: $pair) -> Self {
-                Self::$pair(pair)
-            }
-        })*
-    };
-}
-from_pair!(Normal, Poisson, Categorical, Masked, Gamma);
-
-impl AnyPair {
-    /// Whether data are tokens, whose value is drawn and not averaged.
-    pub(crate) fn is_token(&self) -> bool {
-        match self {
-            Self::Masked(_) => true,
-            Self::Categorical(pair) => pair.is_token(),
-            _ => false,
-        }
-    }
-
-    /// The pair's name.
-    pub fn name(&self) -> &'static str {
-        with_pair!(self, pair => pair.name())
-    }
-
-    /// Elements of x per coordinate.
-    pub fn value_len(&self) -> usize {
-        with_pair!(self, pair => pair.value_len())
-    }
-
-    /// Elements of μ and x̂ per coordinate.
-    pub fn mean_len(&self) -> usize {
-        with_pair!(self, pair => pair.mean_len())
-    }
-}
+use crate::pair::Pair;
 
 /// `width` coordinates of one pair on one clock.
 #[derive(Debug, Clone)]
@@ -121,14 +56,14 @@ impl Block {
 /// Blocks side by side: a text is one masked block, an image one real block, a table several.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, LogLinear, Masked, Normal, Space, Store, Values};
+/// use pmm_core::{Block, Exponential, LogLinear, Masked, Normal, Space, Elements, Values};
 /// let space = Space::new(vec![
 ///     Block::new(Normal::new(1.0, 0.0)?, 2, Exponential::default())?,
 ///     Block::new(Masked::new(3)?, 1, LogLinear)?,
 /// ]);
-/// let rows = Values::new(vec![Store::from(vec![0.1f32, -0.2, 1.5, 0.3]), Store::from(vec![2u32, 0])]);
+/// let rows = Values::new(vec![Elements::from(vec![0.1f32, -0.2, 1.5, 0.3]), Elements::from(vec![2u32, 0])]);
 /// assert_eq!(space.check(&rows)?, 2);
-/// let bad = Values::new(vec![Store::from(vec![0.1f32, f32::NAN]), Store::from(vec![2u32])]);
+/// let bad = Values::new(vec![Elements::from(vec![0.1f32, f32::NAN]), Elements::from(vec![2u32])]);
 /// assert_eq!(space.check(&bad).unwrap_err().to_string(),
 ///     "row 0, block 0, coordinate 1: a real value must be finite, got NaN");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -162,7 +97,7 @@ impl Space {
         }
         let mut rows = None;
         for (index, block) in self.blocks.iter().enumerate() {
-            let found = with_pair!(&block.pair, pair => check_block(pair, index, block.width, &values.blocks[index]))?;
+            let found = block.pair.erased().check(index, block.width, &values.blocks[index])?;
             if *rows.get_or_insert(found) != found {
                 let expected = format!("{} rows, as the blocks before", rows.unwrap_or(0));
                 return Err(SpaceError::Shape { block: index, expected, found: format!("{found}") });
@@ -172,11 +107,16 @@ impl Space {
     }
 }
 
-fn check_block<P: Pair>(pair: &P, block: usize, width: usize, store: &Store) -> Result<usize, SpaceError> {
+pub(crate) fn check_block<P: Pair>(
+    pair: &P,
+    block: usize,
+    width: usize,
+    elements: &Elements,
+) -> Result<usize, SpaceError> {
     let row_len = width * pair.value_len();
-    let Some(values) = P::Value::get(store).filter(|values| values.len() % row_len == 0) else {
+    let Some(values) = P::Value::get(elements).filter(|values| values.len() % row_len == 0) else {
         let expected = format!("a multiple of {row_len} {} values", P::Value::NAME);
-        let found = format!("{} {} values", store.len(), store.element_name());
+        let found = format!("{} {} values", elements.len(), elements.element_name());
         return Err(SpaceError::Shape { block, expected, found });
     };
     for (index, x) in values.chunks_exact(pair.value_len()).enumerate() {
@@ -189,17 +129,17 @@ fn check_block<P: Pair>(pair: &P, block: usize, width: usize, store: &Store) -> 
 /// Rows of data: one buffer per block, `[rows, width, value_len]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
-    blocks: Vec<Store>,
+    blocks: Vec<Elements>,
 }
 
 impl Values {
     /// One buffer per block.
-    pub fn new(blocks: Vec<Store>) -> Self {
+    pub fn new(blocks: Vec<Elements>) -> Self {
         Self { blocks }
     }
 
     /// The buffers.
-    pub fn blocks(&self) -> &[Store] {
+    pub fn blocks(&self) -> &[Elements] {
         &self.blocks
     }
 

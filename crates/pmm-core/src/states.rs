@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 
 use crate::denoise::Estimate;
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::pair::Pair;
 use crate::purpose::Purpose;
-use crate::rng::{Stream, Streams};
-use crate::space::{Space, Values, with_pair};
-use crate::store::{Element, Store};
+use crate::rng::{RowStreams, Stream, Streams};
+use crate::space::{Space, Values};
 
 /// A batch of rows on their clocks. Row r of the batch is row `first_row + r` of the whole: its noise is keyed by that
 /// number, so a batch cut in two gives the same draws.
@@ -17,9 +17,9 @@ use crate::store::{Element, Store};
 /// all there is to conditioning.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, Normal, Space, States, Store, Streams, Values};
+/// use pmm_core::{Block, Exponential, Normal, Space, States, Elements, Streams, Values};
 /// let space = Space::new(vec![Block::new(Normal::new(2.0, 0.0)?, 2, Exponential::default())?]);
-/// let x = Values::new(vec![Store::from(vec![1.0f32, -1.0])]);
+/// let x = Values::new(vec![Elements::from(vec![1.0f32, -1.0])]);
 /// let mut states = States::prior(&space, 0, 1);
 /// states.observe(&x, |_row, _block, coordinate| coordinate == 0)?;
 /// states.draw(&x, &[0.9], &Streams::new(0), 0)?;
@@ -42,7 +42,7 @@ pub(crate) struct BlockStates {
     /// `[rows, width]`.
     pub(crate) clock: Vec<f64>,
     /// `[rows, width, stat_len]`.
-    pub(crate) stat: Store,
+    pub(crate) stat: Elements,
     /// Cells that are missing in the data, `[rows, width]`; empty where none is.
     missing: Vec<bool>,
 }
@@ -58,7 +58,7 @@ impl States {
     /// Every coordinate unknown: clock 0.
     pub fn prior(space: &Space, first_row: u64, rows: usize) -> Self {
         let blocks = space.blocks().iter().map(|block| {
-            let stat = with_pair!(&block.pair, pair => prior_stat(pair, rows * block.width));
+            let stat = block.pair.erased().prior_stat(rows * block.width);
             BlockStates { clock: vec![0.0; rows * block.width], stat, missing: Vec::new() }
         });
         Self { space: space.clone(), first_row, rows, blocks: blocks.collect() }
@@ -81,7 +81,7 @@ impl States {
         &self.blocks[block].clock
     }
     /// The statistics of a block, `[rows, width, stat_len]`; x itself where the clock is ∞.
-    pub fn stat(&self, block: usize) -> &Store {
+    pub fn stat(&self, block: usize) -> &Elements {
         &self.blocks[block].stat
     }
     pub(crate) fn block(&self, block: usize) -> &BlockStates {
@@ -94,7 +94,7 @@ impl States {
     /// The posterior means of a block, `[rows, width, mean_len]`.
     pub fn means(&self, block: usize) -> Vec<f32> {
         let BlockStates { clock, stat, .. } = &self.blocks[block];
-        with_pair!(&self.space.blocks()[block].pair, pair => means(pair, clock, stat))
+        self.space.blocks()[block].pair.erased().means(clock, stat)
     }
 
     /// Sets the clock of chosen coordinates to ∞, at the given values. Only chosen values must lie on the support.
@@ -106,7 +106,7 @@ impl States {
         let space = self.space.clone();
         for (index, (block, states)) in space.blocks().iter().zip(&mut self.blocks).enumerate() {
             let chosen = |i: usize| chosen(i / block.width, index, i % block.width);
-            with_pair!(&block.pair, pair => observe(pair, index, block.width, x, states, chosen))?;
+            block.pair.erased().observe(index, block.width, x, states, &chosen)?;
         }
         Ok(())
     }
@@ -136,7 +136,6 @@ impl States {
         for (index, states) in self.blocks.iter_mut().enumerate() {
             let block = &self.space.blocks()[index];
             let places: Vec<f64> = (0..block.width).map(|c| block.place(c)).collect();
-            let (rows, first_row) = (self.rows, self.first_row);
             let missing = &states.missing;
             states.clock.par_chunks_mut(block.width).enumerate().for_each(|(row, clock)| {
                 let unknown =
@@ -146,12 +145,10 @@ impl States {
                     *a = if hidden { 0.0 } else { block.clock.information(times[row], place) };
                 }
             });
-            let stream =
-                |row: usize| streams.block_stream(Purpose::STATE, index as u32, step, first_row + row as u64);
-            with_pair!(&block.pair, pair => {
-                let x = typed(pair, index, rows * block.width, x)?;
-                draw_block(pair, x, &states.clock, block.width, typed_stat(pair, &mut states.stat), stream);
-            });
+            let (streams, first_row) = (*streams, self.first_row);
+            let streams =
+                RowStreams { streams, purpose: Purpose::STATE, block: index as u32, step, first_row };
+            block.pair.erased().draw(index, block.width, x, states, streams)?;
         }
         Ok(())
     }
@@ -160,7 +157,7 @@ impl States {
     pub(crate) fn into_values(self) -> Values {
         let blocks = self.space.blocks().iter().zip(&self.blocks).map(|(block, states)| {
             debug_assert!(states.clock.iter().all(|&a| a == f64::INFINITY));
-            with_pair!(&block.pair, pair => observed(pair, &states.stat))
+            block.pair.erased().observed(&states.stat)
         });
         Values::new(blocks.collect())
     }
@@ -194,11 +191,28 @@ pub fn advance_block<P: Pair>(
     stat: &mut [P::Stat],
     stream: impl Fn(usize) -> Stream + Sync,
 ) {
+    let readings = |row: usize, readings: &mut [f64]| {
+        readings.iter_mut().enumerate().for_each(|(c, reading)| *reading = target(row, c));
+    };
+    advance_rows(pair, estimate, width, readings, clock, stat, stream);
+}
+
+/// [`advance_block`] with `readings`, which writes the clock readings that a row is moved to.
+pub(crate) fn advance_rows<P: Pair>(
+    pair: &P,
+    estimate: &Estimate,
+    width: usize,
+    readings: impl Fn(usize, &mut [f64]) + Sync,
+    clock: &mut [f64],
+    stat: &mut [P::Stat],
+    stream: impl Fn(usize) -> Stream + Sync,
+) {
     let rows = stat.par_chunks_mut(width * pair.stat_len()).zip(clock.par_chunks_mut(width)).enumerate();
     let scratch = || (vec![0f64; width], vec![0f32; pair.mean_len()]);
     rows.with_min_len(min_rows(width)).for_each_init(scratch, |(da, point), (row, (stat, clock))| {
-        for (c, (da, clock)) in da.iter_mut().zip(clock).enumerate() {
-            let target = target(row, c);
+        readings(row, da);
+        for (da, clock) in da.iter_mut().zip(clock) {
+            let target = *da;
             // A step of length 0 changes nothing.
             *da = if *clock < target { target - *clock } else { 0.0 };
             *clock = clock.max(target);
@@ -222,13 +236,13 @@ fn min_rows(width: usize) -> usize {
     1 + 512 / width
 }
 
-fn prior_stat<P: Pair>(pair: &P, coordinates: usize) -> Store {
+pub(crate) fn prior_stat<P: Pair>(pair: &P, coordinates: usize) -> Elements {
     let mut stat = vec![P::Stat::default(); coordinates * pair.stat_len()];
     stat.chunks_exact_mut(pair.stat_len()).for_each(|s| pair.start(s));
-    P::Stat::store(stat)
+    P::Stat::wrap(stat)
 }
 
-fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Store) -> Vec<f32> {
+pub(crate) fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Elements) -> Vec<f32> {
     let stat = P::Stat::get(stat).unwrap_or(&[]);
     let mut mu = vec![0.0; clock.len() * pair.mean_len()];
     let per_coordinate = mu.par_chunks_mut(pair.mean_len()).zip(stat.par_chunks(pair.stat_len())).zip(clock);
@@ -236,36 +250,36 @@ fn means<P: Pair>(pair: &P, clock: &[f64], stat: &Store) -> Vec<f32> {
     mu
 }
 
-fn observed<P: Pair>(pair: &P, stat: &Store) -> Store {
+pub(crate) fn observed<P: Pair>(pair: &P, stat: &Elements) -> Elements {
     let stat = P::Stat::get(stat).unwrap_or(&[]);
     let mut x = vec![P::Value::default(); stat.len() / pair.stat_len() * pair.value_len()];
     let pairs = x.chunks_exact_mut(pair.value_len()).zip(stat.chunks_exact(pair.stat_len()));
     pairs.for_each(|(x, s)| pair.observed(s, x));
-    P::Value::store(x)
+    P::Value::wrap(x)
 }
 
 /// The typed values of a block of so many coordinates.
-fn typed<'a, P: Pair>(
+pub(crate) fn typed<'a, P: Pair>(
     pair: &P,
     block: usize,
     coordinates: usize,
     x: &'a Values,
 ) -> Result<&'a [P::Value], SpaceError> {
     let len = coordinates * pair.value_len();
-    let store = x.blocks().get(block);
-    store.and_then(P::Value::get).filter(|values| values.len() == len).ok_or_else(|| SpaceError::Shape {
+    let given = x.blocks().get(block);
+    given.and_then(P::Value::get).filter(|values| values.len() == len).ok_or_else(|| SpaceError::Shape {
         block,
         expected: format!("{len} {} values", P::Value::NAME),
-        found: store.map_or("no such block".into(), |s| format!("{} {} values", s.len(), s.element_name())),
+        found: given.map_or("no such block".into(), |s| format!("{} {} values", s.len(), s.element_name())),
     })
 }
 
 /// The typed statistics of a block, which this module allocated.
-pub(crate) fn typed_stat<'a, P: Pair>(_: &P, stat: &'a mut Store) -> &'a mut [P::Stat] {
+pub(crate) fn typed_stat<'a, P: Pair>(_: &P, stat: &'a mut Elements) -> &'a mut [P::Stat] {
     P::Stat::get_mut(stat).unwrap_or_default()
 }
 
-fn observe<P: Pair>(
+pub(crate) fn observe<P: Pair>(
     pair: &P,
     block: usize,
     width: usize,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use crate::bound::{Bound, MonteCarlo, stratified_time};
 use crate::clock::Clock;
-use crate::denoise::{Place, Texts, TokenDenoiser};
+use crate::denoise::{Texts, TokenDenoiser, TokenPosition};
 use crate::pair::{MASK, Masked, Pair};
 use crate::purpose::Purpose;
 use crate::rng::Streams;
@@ -62,13 +62,14 @@ impl Asker<'_> {
         &self,
         times: &[f64],
         step: u64,
-        mut report: impl FnMut(Place, f64),
+        mut report: impl FnMut(TokenPosition, f64),
     ) -> Result<(), TextError> {
         let (length, classes) = (self.denoiser.length(), self.denoiser.classes());
         let tokens = self.mask(times, step);
         let texts = Texts { tokens: &tokens, times };
         let masked = (0..tokens.len()).filter(|&i| tokens[i] == MASK);
-        let wanted: Vec<Place> = masked.map(|i| Place { row: i / length, position: i % length }).collect();
+        let wanted: Vec<TokenPosition> =
+            masked.map(|i| TokenPosition { row: i / length, position: i % length }).collect();
         let mut logits = Vec::new();
         // At most 2²⁴ logits, 64 MB, at once: all places of most batches, a few texts' with a large vocabulary.
         for wanted in wanted.chunks(((1 << 24) / classes).max(length)) {

@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 
 use common::{clock, english, gamma_gap, gamma_line, plane, plane_on};
 use pmm_core::{
-    Bound, FiniteTarget, Grid, Head, LogLinear, MonteCarlo, SemiAutoregressive, Staircase, States, Streams,
-    Times, bound, text_bound,
+    Bound, FiniteTarget, Head, LogLinear, MonteCarlo, SemiAutoregressive, Staircase, States, Streams,
+    TimeGrid, Times, bound, text_bound,
 };
 
 const ROWS: usize = 20_000;
@@ -81,7 +81,7 @@ fn grids_bound_from_above_and_shrink() {
         let x = target.rows(&target.choose(&streams, 0, ROWS));
         let states = States::prior(target.space(), 0, ROWS);
         let on = |steps: usize| {
-            let grid = Grid::log_information(&clock(), 1e-3, steps).unwrap();
+            let grid = TimeGrid::log_information(&clock(), 1e-3, steps).unwrap();
             bound(&target, &target, &states, &x, Times::Grid(&grid), &streams).unwrap().nelbo
         };
         let (coarse, fine) = (on(10), on(200));

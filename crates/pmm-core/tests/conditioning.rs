@@ -5,8 +5,8 @@ mod common;
 
 use common::{assert_law, clock, log_grid, mixed, plane};
 use pmm_core::{
-    Block, Finish, FiniteTarget, Grid, Head, Normal, Solver, Space, States, Store, Streams, Values, leap,
-    ode, online,
+    Block, Elements, Finish, FiniteTarget, Head, Normal, Solver, Space, States, Streams, TimeGrid, Values,
+    leap, ode, online,
 };
 
 const ROWS: usize = 10_000;
@@ -51,7 +51,7 @@ fn conditioning_in_the_mixed_block() {
 #[test]
 fn the_ode_and_leaps_condition_too() {
     let target = plane("normal", Head::Mean);
-    let grid = Grid::karras(&clock(), 80.0, 7.0, 60).unwrap();
+    let grid = TimeGrid::karras(&clock(), 80.0, 7.0, 60).unwrap();
     let given = target.rows(&vec![2; ROWS]);
     let mut states = States::prior(target.space(), 0, ROWS);
     states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap();
@@ -71,12 +71,12 @@ fn the_ode_and_leaps_condition_too() {
 #[test]
 fn conditioning_values_are_checked() {
     let target = plane("poisson", Head::Mean);
-    let given = Values::new(vec![Store::from(vec![1.5f32, 2.0])]);
+    let given = Values::new(vec![Elements::from(vec![1.5f32, 2.0])]);
     let mut states = States::prior(target.space(), 0, 1);
     assert!(states.observe(&given, |_, _, coordinate| coordinate == 1).is_ok());
     let error = states.observe(&given, |_, _, coordinate| coordinate == 0).unwrap_err().to_string();
     assert_eq!(error, "row 0, block 0, coordinate 0: a count must be a whole number of at least 0, got 1.5");
-    assert!(states.observe(&Values::new(vec![Store::from(vec![1u32, 2])]), |_, _, _| true).is_err());
+    assert!(states.observe(&Values::new(vec![Elements::from(vec![1u32, 2])]), |_, _, _| true).is_err());
     assert!(states.observe(&Values::new(vec![]), |_, _, _| true).is_err());
     let error = states.draw(&given, &[0.5, 0.5], &Streams::new(0), 0).unwrap_err().to_string();
     assert_eq!(error, "1 rows need one time each, got 2 times");
@@ -86,10 +86,10 @@ fn conditioning_values_are_checked() {
 #[test]
 fn the_oracle_answers_off_its_points() {
     let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0).unwrap(), 2, clock()).unwrap()]);
-    let points = Values::new(vec![Store::from(vec![0.0f32, -1.0, 0.0, 1.0, 5.0, 1.0])]);
+    let points = Values::new(vec![Elements::from(vec![0.0f32, -1.0, 0.0, 1.0, 5.0, 1.0])]);
     let target = FiniteTarget::new(&space, points, &[0.45, 0.05, 0.5]).unwrap();
     let mut states = States::prior(&space, 0, 1);
-    states.observe(&Values::new(vec![Store::from(vec![0.01f32, 0.0])]), |_, _, c| c == 0).unwrap();
+    states.observe(&Values::new(vec![Elements::from(vec![0.01f32, 0.0])]), |_, _, c| c == 0).unwrap();
     let p = target.posterior(&states);
     assert!((p[0] - 0.9).abs() < 1e-9 && p[2] == 0.0, "{p:?}");
 }

@@ -1,4 +1,5 @@
 //! Every purpose of randomness is used where the registry says, and nowhere else; no crate makes up a number of its own.
+#![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,9 @@ mod common;
 
 use common::{assert_law, clock, log_grid, mixed, plane};
 use pmm_core::{
-    AnyPair, Block, Categorical, Churn, Denoiser, Estimate, Estimates, Finish, FiniteTarget, Gamma, Grid,
+    AnyPair, Block, Categorical, Churn, Denoiser, Elements, Estimate, Estimates, Finish, FiniteTarget, Gamma,
     Head, LogLinear, Normal, Poisson, SemiAutoregressive, Solver, Space, SpaceError, Staircase, States,
-    Store, Streams, Values, leap, ode, online, total_variation,
+    Streams, TimeGrid, Values, leap, ode, online, total_variation,
 };
 use proptest::prelude::*;
 
@@ -57,8 +57,8 @@ fn posterior_means_of_tokens_are_settled_by_the_estimate() {
         Space::new(vec![Block::new(Categorical::new(27, 1.0).unwrap(), 1, Staircase::default()).unwrap()]);
     let mut one_hot = vec![0.0f32; 27];
     one_hot[4] = 1.0;
-    let target = FiniteTarget::new(&space, Values::new(vec![Store::from(one_hot)]), &[1.0]).unwrap();
-    let (states, grid) = (States::prior(&space, 0, 100), Grid::uniform(20).unwrap());
+    let target = FiniteTarget::new(&space, Values::new(vec![Elements::from(one_hot)]), &[1.0]).unwrap();
+    let (states, grid) = (States::prior(&space, 0, 100), TimeGrid::uniform(20).unwrap());
     let x = online(&target, states, &grid, &Streams::new(0), Finish::PosteriorMean, &mut ()).unwrap();
     assert!(x.reals(0).chunks(27).all(|x| x[4] == 1.0));
 }
@@ -72,9 +72,9 @@ fn ode_solvers_have_their_order() {
         (-20..=20).map(|i| (f32::from(i as i16) * 0.2, (-0.5 * (f64::from(i) * 0.2).powi(2)).exp())).unzip();
     let short = pmm_core::Exponential::new(1.0 / 250.0, 6.0).unwrap();
     let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0).unwrap(), 1, short).unwrap()]);
-    let target = FiniteTarget::new(&space, Values::new(vec![Store::from(points)]), &weights).unwrap();
+    let target = FiniteTarget::new(&space, Values::new(vec![Elements::from(points)]), &weights).unwrap();
     let end = |solver: Solver, steps: usize| {
-        let grid = Grid::karras(&short, 10.0, 7.0, steps).unwrap();
+        let grid = TimeGrid::karras(&short, 10.0, 7.0, steps).unwrap();
         let mut last = Vec::new();
         let mut watch = |_: usize, states: &States, _: &Estimates| last = states.means(0);
         ode(&target, States::prior(&space, 0, 50), &grid, &Streams::new(11), solver, &mut watch).unwrap();
@@ -105,12 +105,12 @@ fn every_ode_solver_reaches_the_target() {
         (Solver::DpmSolverPlusPlus2M, 15),
         (Solver::HeunWithChurn(churn), 200),
     ] {
-        let grid = Grid::karras(&clock(), 80.0, 7.0, steps).unwrap();
+        let grid = TimeGrid::karras(&clock(), 80.0, 7.0, steps).unwrap();
         let states = States::prior(target.space(), 0, ROWS);
         let x = ode(&target, states, &grid, &Streams::new(3), solver, &mut ()).unwrap();
         assert_law(&format!("{solver:?}"), &target.law_of(&x).unwrap(), target.weights(), ROWS);
     }
-    let grid = Grid::karras(&clock(), 80.0, 7.0, 15).unwrap();
+    let grid = TimeGrid::karras(&clock(), 80.0, 7.0, 15).unwrap();
     let x =
         ode(&target, States::prior(target.space(), 0, ROWS), &grid, &Streams::new(3), Solver::Euler, &mut ())
             .unwrap();
@@ -142,26 +142,26 @@ fn results_depend_neither_on_batches_nor_on_threads() {
         threads: usize,
         cuts: &[u64],
         sampler: &(dyn Fn(u64, usize) -> Values + Sync),
-    ) -> Vec<Vec<Store>> {
+    ) -> Vec<Vec<Elements>> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let run = |cut: &[u64]| sampler(cut[0], (cut[1] - cut[0]) as usize).blocks().to_vec();
         pool.install(|| cuts.windows(2).map(run).collect())
     }
-    fn joined(parts: Vec<Vec<Store>>) -> Vec<Vec<String>> {
+    fn joined(parts: Vec<Vec<Elements>>) -> Vec<Vec<String>> {
         // Compare value by value in order, whatever the cuts.
         (0..parts[0].len())
             .map(|block| {
                 let values = parts.iter().flat_map(|part| match &part[block] {
-                    Store::Double(v) => v.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
-                    Store::Single(v) => v.iter().map(|v| format!("{v:?}")).collect(),
-                    Store::Token(v) => v.iter().map(|v| format!("{v:?}")).collect(),
+                    Elements::Double(v) => v.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>(),
+                    Elements::Single(v) => v.iter().map(|v| format!("{v:?}")).collect(),
+                    Elements::Token(v) => v.iter().map(|v| format!("{v:?}")).collect(),
                 });
                 values.collect()
             })
             .collect()
     }
     let (mix, normal, poisson) = (mixed(), plane("normal", Head::Mean), plane("poisson", Head::Mean));
-    let karras = Grid::karras(&clock(), 80.0, 7.0, 10).unwrap();
+    let karras = TimeGrid::karras(&clock(), 80.0, 7.0, 10).unwrap();
     let churn = Churn::new(20.0, 0.0, 100.0, 1.0).unwrap();
     let samplers: [Box<dyn Fn(u64, usize) -> Values + Sync>; 3] = [
         Box::new(|first, n| {
@@ -209,7 +209,7 @@ fn seeded_samples_are_stable() {
     let found = format!("{:?} {:?} {:?} {:?}", x.reals(0), x.reals(1), x.tokens(2), x.reals(4));
     assert_eq!(found, GOLDEN_ONLINE);
     let target = plane("normal", Head::Mean);
-    let grid = Grid::karras(&clock(), 80.0, 7.0, 4).unwrap();
+    let grid = TimeGrid::karras(&clock(), 80.0, 7.0, 4).unwrap();
     let mut on_the_way = Vec::new();
     let mut watch = |step: usize, states: &States, _: &Estimates| {
         if step == 3 {
@@ -241,8 +241,8 @@ fn an_observer_sees_the_posterior_mean_converge() {
 /// At a clock that ends at ∞, every sampler's last step settles; none returns NaN or ∞.
 #[test]
 fn infinite_clocks_end_on_the_support() {
-    let points = || Values::new(vec![Store::from(vec![1.0f32, 2.0, 3.0, 1.0])]);
-    let grid = Grid::uniform(10).unwrap();
+    let points = || Values::new(vec![Elements::from(vec![1.0f32, 2.0, 3.0, 1.0])]);
+    let grid = TimeGrid::uniform(10).unwrap();
     let target = |pair: AnyPair| {
         let space = Space::new(vec![Block::new(pair, 2, LogLinear).unwrap()]);
         FiniteTarget::new(&space, points(), &[0.5, 0.5]).unwrap()
@@ -278,14 +278,15 @@ fn the_ode_goes_on_from_where_the_states_are() {
     let mut states = States::prior(target.space(), 0, ROWS);
     let x = target.rows(&target.choose(&Streams::new(12), 0, ROWS));
     states.draw(&x, &vec![0.45; ROWS], &Streams::new(12), 0).unwrap();
-    let grid = Grid::karras(&clock(), 80.0, 7.0, 60).unwrap();
+    let grid = TimeGrid::karras(&clock(), 80.0, 7.0, 60).unwrap();
     let found = ode(&target, states, &grid, &Streams::new(13), Solver::Heun, &mut ()).unwrap();
     assert_law("under way", &target.law_of(&found).unwrap(), target.weights(), ROWS);
     let idle = Space::new(vec![
         Block::new(Normal::new(1.0, 0.0).unwrap(), 8, SemiAutoregressive::new(0.0005).unwrap()).unwrap(),
     ]);
-    let target = FiniteTarget::new(&idle, Values::new(vec![Store::from(vec![0.0f32; 8])]), &[1.0]).unwrap();
-    let grid = Grid::uniform(4).unwrap();
+    let target =
+        FiniteTarget::new(&idle, Values::new(vec![Elements::from(vec![0.0f32; 8])]), &[1.0]).unwrap();
+    let grid = TimeGrid::uniform(4).unwrap();
     let error = ode(&target, States::prior(&idle, 0, 1), &grid, &Streams::new(0), Solver::Euler, &mut ())
         .unwrap_err();
     assert!(matches!(error, SpaceError::IdleClock { coordinate: 5, .. }), "{error}");

@@ -5,8 +5,8 @@ mod common;
 
 use common::clock;
 use pmm_core::{
-    Block, Clock, Exponential, Grid, Normal, Poisson, Purpose, Space, States, Store, Stream, Streams, Values,
-    normal_sde, poisson_sde,
+    Block, Clock, Elements, Exponential, Normal, Poisson, Purpose, Space, States, Stream, Streams, TimeGrid,
+    Values, normal_sde, poisson_sde,
 };
 
 const PATHS: usize = 20_000;
@@ -49,8 +49,8 @@ fn assert_moments(what: &str, values: &[f64], mean: f64, variance: f64, scheme: 
 }
 
 /// μ at time t of many paths of an SDE.
-fn ends(path: impl Fn(&Grid, &mut Stream) -> Vec<f64>, steps: usize, at: usize) -> Vec<f64> {
-    let grid = Grid::uniform(steps).unwrap();
+fn ends(path: impl Fn(&TimeGrid, &mut Stream) -> Vec<f64>, steps: usize, at: usize) -> Vec<f64> {
+    let grid = TimeGrid::uniform(steps).unwrap();
     let stream = |row| Streams::new(1).stream(Purpose::ADVANCE, 0, row);
     (0..PATHS as u64).map(|row| path(&grid, &mut stream(row))[at]).collect()
 }
@@ -58,7 +58,7 @@ fn ends(path: impl Fn(&Grid, &mut Stream) -> Vec<f64>, steps: usize, at: usize) 
 /// μ at time t drawn straight from x, and by many small updates.
 fn discrete(block: Block, x: f32, t: f64, jumps: usize) -> Vec<f64> {
     let space = Space::new(vec![block]);
-    let rows = Values::new(vec![Store::from(vec![x; PATHS])]);
+    let rows = Values::new(vec![Elements::from(vec![x; PATHS])]);
     if jumps == 1 {
         let mut states = States::prior(&space, 0, PATHS);
         states.draw(&rows, &vec![t; PATHS], &Streams::new(2), 0).unwrap();
@@ -66,8 +66,8 @@ fn discrete(block: Block, x: f32, t: f64, jumps: usize) -> Vec<f64> {
     }
     // A denoiser that knows x makes Algorithm 1 the paper's online update; stop it at t by watching.
     let target =
-        pmm_core::FiniteTarget::new(&space, Values::new(vec![Store::from(vec![x])]), &[1.0]).unwrap();
-    let grid = Grid::uniform(jumps).unwrap();
+        pmm_core::FiniteTarget::new(&space, Values::new(vec![Elements::from(vec![x])]), &[1.0]).unwrap();
+    let grid = TimeGrid::uniform(jumps).unwrap();
     let mut seen = Vec::new();
     let mut watch = |step: usize, states: &States, _: &pmm_core::Estimates| {
         if step == (t * jumps as f64).round() as usize {
@@ -87,7 +87,7 @@ fn normal_theorem() {
     for (quarter, t) in [(1, 0.25), (2, 0.5), (4, 1.0)] {
         let a = clock().information(t, 0.0);
         let (mean, variance) = ((b * m + a * x) / (b + a), a / (b + a).powi(2));
-        let path = |grid: &Grid, rng: &mut Stream| normal_sde(&pair, &clock(), grid, |_, _| x, rng);
+        let path = |grid: &TimeGrid, rng: &mut Stream| normal_sde(&pair, &clock(), grid, |_, _| x, rng);
         // Euler–Maruyama with 400 steps has a relative error of about k/400 = .03 here.
         assert_moments("sde", &ends(path, 400, quarter * 100), mean, variance, 0.04);
         let block = || Block::new(pair, 1, clock()).unwrap();
@@ -103,7 +103,7 @@ fn poisson_theorem() {
     for (quarter, t) in [(1, 0.25), (2, 0.5), (4, 1.0)] {
         let a = clock().information(t, 0.0);
         let (mean, variance) = ((shape + a * x) / (rate + a), a * x / (rate + a).powi(2));
-        let path = |grid: &Grid, rng: &mut Stream| poisson_sde(&pair, &clock(), grid, |_, _| x, rng);
+        let path = |grid: &TimeGrid, rng: &mut Stream| poisson_sde(&pair, &clock(), grid, |_, _| x, rng);
         assert_moments("sde", &ends(path, 400, quarter * 100), mean, variance, 0.04);
         let block = || Block::new(pair, 1, clock()).unwrap();
         assert_moments("jump", &discrete(block(), x as f32, t, 1), mean, variance, 0.0);
@@ -119,7 +119,7 @@ fn the_sde_converges_as_steps_shrink() {
     let a = Exponential::default().information(0.5, 0.0);
     let exact = a * x / (b + a);
     let error = |steps: usize| {
-        let path = |grid: &Grid, rng: &mut Stream| normal_sde(&pair, &clock(), grid, |_, _| x, rng);
+        let path = |grid: &TimeGrid, rng: &mut Stream| normal_sde(&pair, &clock(), grid, |_, _| x, rng);
         (moments(&ends(path, steps, steps / 2)).mean - exact).abs()
     };
     let (coarse, fine) = (error(40), error(160));
@@ -131,7 +131,7 @@ fn the_sde_converges_as_steps_shrink() {
 fn the_cox_process_needs_its_rate() {
     let pair = Poisson::new(0.5, 2.0).unwrap();
     let without = |t: f64| 3.0 / clock().rate(t, 0.0);
-    let path = |grid: &Grid, rng: &mut Stream| poisson_sde(&pair, &clock(), grid, |_, t| without(t), rng);
+    let path = |grid: &TimeGrid, rng: &mut Stream| poisson_sde(&pair, &clock(), grid, |_, t| without(t), rng);
     let found = moments(&ends(path, 200, 200));
     assert!(found.mean < 0.1, "{}", found.mean);
 }

@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 
 use common::{assert_law, bigram_law, bigram_shares, english};
 use pmm_core::{
-    Filter, Grid, LogLinear, MASK, MarkovChain, Order, Parallel, Place, Prompt, SemiAutoregressive,
-    Staircase, Streams, TextError, TextSamples, Texts, TokenDenoiser, events, parallel, steps,
+    Filter, LogLinear, MASK, MarkovChain, Order, Parallel, Prompt, SemiAutoregressive, Staircase, Streams,
+    TextError, TextSamples, Texts, TimeGrid, TokenDenoiser, TokenPosition, events, parallel, steps,
     total_variation,
 };
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn one_position_per_call_is_exact_in_either_order() {
 fn fixed_steps_become_exact_and_skip_idle_calls() {
     let (chain, streams) = (small(), Streams::new(3));
     let run = |n: usize| {
-        let grid = Grid::uniform(n).unwrap();
+        let grid = TimeGrid::uniform(n).unwrap();
         steps(&chain, &LogLinear, &grid, Prompt::empty(0, ROWS, 4), Filter::default(), &streams, &mut ())
             .unwrap()
     };
@@ -95,7 +95,7 @@ fn given_positions_stay_and_the_rest_is_conditional() {
     let (chain, streams) = (small(), Streams::new(4));
     let prompt = || Prompt { first_row: 0, tokens: [MASK, 2, MASK, 0].repeat(ROWS) };
     let exact = exact_law(&chain, |text| text[1] == 2 && text[3] == 0);
-    let grid = Grid::uniform(1000).unwrap();
+    let grid = TimeGrid::uniform(1000).unwrap();
     let filter = Filter::default();
     let runs = [
         events(&chain, &LogLinear, prompt(), filter, &streams, &mut ()).unwrap(),
@@ -134,7 +134,7 @@ fn events_reproduce_the_bigrams_of_real_text() {
 #[test]
 fn results_do_not_depend_on_batches() {
     let chain = english(16);
-    let grid = Grid::uniform(6).unwrap();
+    let grid = TimeGrid::uniform(6).unwrap();
     let filter = Filter::new(0.9, Some(20), Some(0.95)).unwrap();
     let run = |first: u64, rows: usize| -> [TextSamples; 4] {
         let (prompt, streams) = (|| Prompt::empty(first, rows, 16), Streams::new(8));
@@ -230,7 +230,7 @@ fn bad_prompts_filters_and_logits_are_refused() {
         fn length(&self) -> usize {
             4
         }
-        fn logits(&self, _: &Texts<'_>, _: &[Place], logits: &mut [f32]) {
+        fn logits(&self, _: &Texts<'_>, _: &[TokenPosition], logits: &mut [f32]) {
             logits.fill(self.0);
         }
     }
@@ -252,7 +252,7 @@ proptest! {
         let prompt = || Prompt { first_row: 0, tokens: tokens.clone() };
         let filter = Filter::new(0.7, Some(k), Some(p)).unwrap();
         let streams = Streams::new(seed);
-        let grid = Grid::uniform(n).unwrap();
+        let grid = TimeGrid::uniform(n).unwrap();
         let semi = SemiAutoregressive::default();
         for found in [
             events(&chain, &semi, prompt(), filter, &streams, &mut ()).unwrap(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use pmm_core::{States, Store, Values};
+use pmm_core::{Elements, States, Values};
 use pmm_data::read_image;
 use pmm_train::ImageModel;
 
@@ -59,7 +59,7 @@ impl Given {
     pub(super) fn states(&self, model: &ImageModel, first: u64, rows: usize) -> anyhow::Result<States> {
         let mut states = States::prior(model.denoiser.net().space(), first, rows);
         if let Some((x, unknown)) = &self.image {
-            let values = Values::new(vec![Store::from(x.repeat(rows))]);
+            let values = Values::new(vec![Elements::from(x.repeat(rows))]);
             states.observe(&values, |_, _, c| !unknown[c % unknown.len()])?;
         }
         Ok(states)

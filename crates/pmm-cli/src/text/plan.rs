@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use anyhow::bail;
 use pmm_core::{
-    Filter, Grid, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TokenDenoiser, events,
+    Filter, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TimeGrid, TokenDenoiser, events,
     parallel, steps,
 };
 use pmm_net::text::TextDenoiser;
@@ -51,7 +51,7 @@ impl Plan {
         Ok(match self.sampler {
             Sampler::Events => events(denoiser, clock, prompt, filter, streams, observer)?,
             Sampler::Steps => {
-                steps(denoiser, clock, &Grid::uniform(calls.get())?, prompt, filter, streams, observer)?
+                steps(denoiser, clock, &TimeGrid::uniform(calls.get())?, prompt, filter, streams, observer)?
             }
             Sampler::Parallel => {
                 parallel(denoiser, clock, side_by_side(Order::Random), prompt, filter, streams, observer)?

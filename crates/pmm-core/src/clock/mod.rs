@@ -1,18 +1,18 @@
 //! Clocks: how information a = A(t) = ∫₀ᵗ f is gathered as time t runs from 0 to 1.
 
 mod exponential;
-mod grid;
 mod linear;
 mod log_linear;
 mod semi_autoregressive;
 mod staircase;
+mod time_grid;
 
 pub use exponential::Exponential;
-pub use grid::Grid;
 pub use linear::Linear;
 pub use log_linear::LogLinear;
 pub use semi_autoregressive::SemiAutoregressive;
 pub use staircase::Staircase;
+pub use time_grid::TimeGrid;
 
 /// A schedule. `place` = c/C in [0, 1) is where the coordinate stands in its block; only clocks that run from left to
 /// right look at it.

@@ -9,10 +9,34 @@
 mod gamma;
 mod poisson;
 
-pub(crate) use gamma::{GammaLaw, gamma};
+pub use gamma::GammaLaw;
+pub(crate) use gamma::gamma;
 pub(crate) use poisson::poisson;
 
 use crate::rng::Stream;
+
+/// The draws that pairs are made of; the parameters are not checked.
+impl Stream {
+    /// A Gamma draw of the given shape ≥ 0 and scale 1. Many draws of one shape are quicker from a [`GammaLaw`].
+    pub fn gamma(&mut self, shape: f64) -> f64 {
+        gamma(shape, self)
+    }
+
+    /// A Poisson draw of a finite mean ≥ 0, as an f64 (whole numbers to 2⁵³).
+    pub fn poisson(&mut self, mean: f64) -> f64 {
+        poisson(mean, self)
+    }
+
+    /// True with this probability.
+    pub fn bernoulli(&mut self, probability: f64) -> bool {
+        bernoulli(probability, self)
+    }
+
+    /// An index drawn with probability proportional to its weight (finite, at least 0, not all 0).
+    pub fn categorical<W: Copy + Into<f64>>(&mut self, weights: &[W]) -> usize {
+        categorical(weights, self)
+    }
+}
 
 /// A uniform draw on [0, 1) whose bits are revealed as needed: 8 at first, 61 in the end.
 struct LazyUnit {
@@ -67,7 +91,7 @@ pub(crate) fn bernoulli_eight(p: f64, rng: &mut Stream) -> [bool; 8] {
 }
 
 /// An index drawn with probability proportional to `weights` (finite, ≥ 0, not all 0), summed and compared in f64. First
-/// the group of eight is found, then the place in it, both by counting: where the draw falls cannot be guessed.
+/// the group of eight is found, then the place in it, both by counting, without branches that the processor could not predict.
 #[inline]
 pub(crate) fn categorical<W: Copy + Into<f64>>(weights: &[W], rng: &mut Stream) -> usize {
     let (groups, rest) = weights.as_chunks::<GROUP>();

@@ -6,13 +6,13 @@ use thiserror::Error;
 use crate::bound::Terminal;
 use crate::denoise::{Denoiser, Estimate, Estimates, Head, Mixture};
 use crate::draw;
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
-use crate::pair::Pair;
+use crate::pair::{MarginalLaw, Pair};
 use crate::purpose::Purpose;
 use crate::rng::Streams;
-use crate::space::{AnyPair, Space, Values, with_pair};
-use crate::states::States;
-use crate::store::{Element, Store};
+use crate::space::{Space, Values};
+use crate::states::{BlockStates, States};
 
 /// A target that puts weight wₘ on point xₘ. Given states, p(xₘ | state) ∝ wₘ exp Σ_c (⟨S_c, η(x_mc)⟩ − a_c ψ(x_mc)), so
 /// posterior mean and marginal posterior are sums: a perfect [`Denoiser`].
@@ -22,9 +22,9 @@ use crate::store::{Element, Store};
 /// undefined.
 ///
 /// ```
-/// use pmm_core::{Block, Estimate, Estimates, Exponential, FiniteTarget, Normal, Space, States, Store, Values};
+/// use pmm_core::{Block, Estimate, Estimates, Exponential, FiniteTarget, Normal, Space, States, Elements, Values};
 /// let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0)?, 1, Exponential::default())?]);
-/// let points = Values::new(vec![Store::from(vec![-1.0f32, 3.0])]);
+/// let points = Values::new(vec![Elements::from(vec![-1.0f32, 3.0])]);
 /// let target = FiniteTarget::new(&space, points, &[0.75, 0.25])?;
 /// let mut estimates = Estimates::default();
 /// estimates.ask(&target, &States::prior(&space, 0, 1))?;
@@ -37,12 +37,12 @@ pub struct FiniteTarget {
     points: Values,
     weights: Vec<f64>,
     head: Head,
-    blocks: Vec<Table>,
+    blocks: Vec<PointTable>,
 }
 
 /// What is known of a block's points beforehand, coordinate by coordinate.
 #[derive(Debug, Clone)]
-struct Table {
+pub(crate) struct PointTable {
     /// η, `[width, points, mean_len]`.
     eta: Vec<f64>,
     /// ψ, `[width, points]`.
@@ -90,7 +90,7 @@ impl FiniteTarget {
             .blocks()
             .iter()
             .zip(points.blocks())
-            .map(|(block, store)| with_pair!(&block.pair, pair => Table::new(pair, block.width, store)));
+            .map(|(block, points)| block.pair.erased().point_table(block.width, points));
         let blocks = tables.collect();
         let weights = weights.iter().map(|w| w / total).collect();
         Ok(Self { space: space.clone(), points, weights, head: Head::Mean, blocks })
@@ -129,10 +129,9 @@ impl FiniteTarget {
 
     /// The points of these numbers, as rows of data.
     pub fn rows(&self, chosen: &[usize]) -> Values {
+        let blocks = self.space.blocks().iter().zip(self.points.blocks());
         let blocks =
-            self.space.blocks().iter().zip(self.points.blocks()).map(
-                |(block, store)| with_pair!(&block.pair, pair => gather(pair, block.width, store, chosen)),
-            );
+            blocks.map(|(block, points)| points.select(block.width * block.pair.value_len(), chosen));
         Values::new(blocks.collect())
     }
 
@@ -161,7 +160,8 @@ impl FiniteTarget {
                 p.copy_from_slice(&ln_weights);
                 distance.fill(0.0);
                 for (index, (block, table)) in self.space.blocks().iter().zip(&self.blocks).enumerate() {
-                    with_pair!(&block.pair, pair => table.add(pair, states, index, block.width, row, p, distance));
+                    let posterior = RowPosterior { log_likelihood: p, distance };
+                    block.pair.erased().add_to_posterior(table, states.block(index), row, posterior);
                 }
                 keep_nearest(p, distance);
                 softmax(p);
@@ -189,14 +189,15 @@ fn softmax(p: &mut [f64]) {
     p.iter_mut().for_each(|p| *p /= total);
 }
 
-fn gather<P: Pair>(pair: &P, width: usize, store: &Store, chosen: &[usize]) -> Store {
-    let (values, len) = (P::Value::get(store).unwrap_or(&[]), width * pair.value_len());
-    P::Value::store(chosen.iter().flat_map(|&m| &values[m * len..][..len]).copied().collect())
+/// What is known of a row so far: for each point, its log-likelihood up to a constant, and how far it is from observed values.
+pub(crate) struct RowPosterior<'a> {
+    log_likelihood: &'a mut [f64],
+    distance: &'a mut [f64],
 }
 
-impl Table {
-    fn new<P: Pair>(pair: &P, width: usize, store: &Store) -> Self {
-        let values = P::Value::get(store).unwrap_or(&[]);
+impl PointTable {
+    pub(crate) fn new<P: Pair>(pair: &P, width: usize, points: &Elements) -> Self {
+        let values = P::Value::get(points).unwrap_or(&[]);
         let (len, mean_len) = (pair.value_len(), pair.mean_len());
         let count = values.len() / (width * len);
         let mut table = Self {
@@ -219,22 +220,20 @@ impl Table {
     }
 
     /// Adds, for one row of states, the log-likelihood of unobserved and the distance from observed coordinates.
-    #[expect(clippy::too_many_arguments, reason = "one call site, in a macro over pairs")]
-    fn add<P: Pair>(
+    pub(crate) fn add<P: Pair>(
         &self,
         pair: &P,
-        states: &States,
-        block: usize,
-        width: usize,
+        states: &BlockStates,
         row: usize,
-        log_likelihood: &mut [f64],
-        distance: &mut [f64],
+        posterior: RowPosterior<'_>,
     ) {
-        let stat = P::Stat::get(states.stat(block)).unwrap_or(&[]);
+        let RowPosterior { log_likelihood, distance } = posterior;
+        let stat = P::Stat::get(&states.stat).unwrap_or(&[]);
         let (count, len) = (log_likelihood.len(), pair.mean_len());
+        let width = self.psi.len() / count;
         for c in 0..width {
             let coordinate = row * width + c;
-            let a = states.clock(block)[coordinate];
+            let a = states.clock[coordinate];
             let s = &stat[coordinate * pair.stat_len()..][..pair.stat_len()];
             if a < f64::INFINITY {
                 let (eta, psi) =
@@ -274,14 +273,14 @@ impl Denoiser for FiniteTarget {
             self.space.blocks().iter().zip(&self.blocks).zip(&mut estimates.blocks)
         {
             let len = block.pair.mean_len();
-            *estimate = match (self.head, &block.pair) {
-                (Head::Mean, _) | (_, AnyPair::Masked(_)) => {
+            *estimate = match (self.head, block.pair.marginal_law()) {
+                (Head::Mean, _) | (_, MarginalLaw::Mean) => {
                     Estimate::Mean(fill_means(table, block.width, len, &posterior, estimate))
                 }
-                (Head::Marginal, AnyPair::Categorical(_)) => {
+                (Head::Marginal, MarginalLaw::Vertices) => {
                     Estimate::Vertex(fill_means(table, block.width, len, &posterior, estimate))
                 }
-                (Head::Marginal, _) => {
+                (Head::Marginal, MarginalLaw::Mixture) => {
                     Estimate::Mixture(fill_mixture(table, block.width, &posterior, estimate))
                 }
             };
@@ -310,7 +309,7 @@ impl Terminal for FiniteTarget {
 
 /// x̂ = Σ p(m | state) xₘ, summed in f64.
 fn fill_means(
-    table: &Table,
+    table: &PointTable,
     width: usize,
     len: usize,
     posterior: &[f64],
@@ -324,8 +323,8 @@ fn fill_means(
         for (c, x_hat) in x_hat.chunks_exact_mut(len).enumerate() {
             let means = &table.means[c * count * len..][..count * len];
             for (v, x_hat) in x_hat.iter_mut().enumerate() {
-                let terms = p.iter().zip(means[v..].iter().step_by(len));
-                *x_hat = terms.map(|(p, &x)| p * f64::from(x)).sum::<f64>() as f32;
+                let terms = (0..count).map(|m| p[m] * f64::from(means[m * len + v]));
+                *x_hat = terms.sum::<f64>() as f32;
             }
         }
     });
@@ -333,7 +332,7 @@ fn fill_means(
 }
 
 /// The marginal law of each coordinate: an atom per distinct value.
-fn fill_mixture(table: &Table, width: usize, posterior: &[f64], estimate: &mut Estimate) -> Mixture {
+fn fill_mixture(table: &PointTable, width: usize, posterior: &[f64], estimate: &mut Estimate) -> Mixture {
     let count = table.psi.len() / width;
     let components = table.atoms.iter().map(|atoms| atoms.values.len()).max().unwrap_or(0);
     let len = posterior.len() / count * width * components;

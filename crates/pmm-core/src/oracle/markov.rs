@@ -1,6 +1,6 @@
 //! The exact per-position posterior of a text from a Markov chain, given the positions already revealed.
 
-use crate::denoise::{Place, Texts, TokenDenoiser};
+use crate::denoise::{Texts, TokenDenoiser, TokenPosition};
 use crate::draw;
 use crate::error::ParameterError;
 use crate::pair::MASK;
@@ -16,10 +16,10 @@ use crate::rng::Streams;
 /// tokens contradict each other (an approximate sampler can make such a text) the left neighbour alone decides.
 ///
 /// ```
-/// use pmm_core::{MASK, MarkovChain, Place, Texts, TokenDenoiser};
+/// use pmm_core::{MASK, MarkovChain, TokenPosition, Texts, TokenDenoiser};
 /// let chain = MarkovChain::new(&[0.5, 0.5], &[0.9, 0.1, 0.2, 0.8], 3)?;
 /// let mut logits = [0.0; 2];
-/// chain.logits(&Texts { tokens: &[0, MASK, 1], times: &[0.5] }, &[Place { row: 0, position: 1 }], &mut logits);
+/// chain.logits(&Texts { tokens: &[0, MASK, 1], times: &[0.5] }, &[TokenPosition { row: 0, position: 1 }], &mut logits);
 /// // P[0,0] P[0,1] : P[0,1] P[1,1] = 9 : 8
 /// assert!(((logits[0] - logits[1]).exp() - 9.0 / 8.0).abs() < 1e-6);
 /// # Ok::<(), pmm_core::ParameterError>(())
@@ -140,7 +140,7 @@ impl TokenDenoiser for MarkovChain {
     fn length(&self) -> usize {
         self.length
     }
-    fn logits(&self, texts: &Texts<'_>, wanted: &[Place], logits: &mut [f32]) {
+    fn logits(&self, texts: &Texts<'_>, wanted: &[TokenPosition], logits: &mut [f32]) {
         for (place, logits) in wanted.iter().zip(logits.chunks_exact_mut(self.classes)) {
             let text = &texts.tokens[place.row * self.length..][..self.length];
             self.posterior(text, place.position, logits);
@@ -173,7 +173,7 @@ mod tests {
                     .filter(fits)
                     .for_each(|x| exact[x[position] as usize] += (-chain.surprise(x)).exp());
                 let texts = Texts { tokens: &text, times: &[0.0] };
-                chain.logits(&texts, &[Place { row: 0, position }], &mut logits);
+                chain.logits(&texts, &[TokenPosition { row: 0, position }], &mut logits);
                 let weights = logits.map(|l| f64::from(l).exp());
                 let (total, exact_total) = (weights.iter().sum::<f64>(), exact.iter().sum::<f64>());
                 for (w, e) in weights.iter().zip(exact) {
@@ -190,7 +190,7 @@ mod tests {
         let mut logits = [0.0; 2];
         chain.logits(
             &Texts { tokens: &[0, MASK, 1], times: &[0.0] },
-            &[Place { row: 0, position: 1 }],
+            &[TokenPosition { row: 0, position: 1 }],
             &mut logits,
         );
         assert_eq!(logits, [f32::NEG_INFINITY, 0.0]);

@@ -4,4 +4,5 @@ mod finite;
 mod markov;
 
 pub use finite::{FiniteTarget, TargetError};
+pub(crate) use finite::{PointTable, RowPosterior};
 pub use markov::MarkovChain;

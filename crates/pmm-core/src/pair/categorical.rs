@@ -1,12 +1,9 @@
 //! Dirichlet–Categorical with finite K: categories seen through marks, with a dense posterior mean.
 
-use super::{IMPOSSIBLE, Pair};
+use super::{IMPOSSIBLE, Increments, MarginalLaw, Pair, Support};
 use crate::draw;
 use crate::error::{ParameterError, ValueError};
 use crate::rng::Stream;
-
-/// How far the entries of a point of the simplex may sum from 1: f32 rounding over 50,000 classes.
-const SIMPLEX_TOLERANCE: f64 = 1e-3;
 
 /// Prior x ~ Dir(1/K, …, 1/K) over V classes; by clock a there are N ~ Pois(a) marks, each Cat(x), and S counts them;
 /// μ = (1/K + S)/(V/K + N); D = Σ x log(x/x̂).
@@ -45,10 +42,6 @@ impl Categorical {
         Self { tokens: false, ..self }
     }
 
-    pub(crate) fn is_token(&self) -> bool {
-        self.tokens
-    }
-
     /// The number of classes V.
     pub fn classes(&self) -> u32 {
         self.classes
@@ -65,15 +58,6 @@ pub(super) fn check_classes(classes: u32) -> Result<(), ParameterError> {
         classes.into(),
     )?;
     Ok(())
-}
-
-/// Refuses a vector off the simplex.
-fn check_simplex(x: &[f32]) -> Result<(), ValueError> {
-    if let Some((class, &value)) = x.iter().enumerate().find(|(_, p)| !(**p >= 0.0 && p.is_finite())) {
-        return Err(ValueError::NotAProbability { class, value });
-    }
-    let sum: f64 = x.iter().copied().map(f64::from).sum();
-    if (sum - 1.0).abs() > SIMPLEX_TOLERANCE { Err(ValueError::OffSimplex { sum }) } else { Ok(()) }
 }
 
 /// Adds Pois(da) marks, each Cat(x). A few marks are drawn one by one. More of them are points of a Poisson process on a
@@ -136,17 +120,19 @@ impl Pair for Categorical {
         self.classes as usize
     }
 
+    fn support(&self) -> Support {
+        if self.tokens { Support::Tokens(self.classes) } else { Support::Simplex(self.classes) }
+    }
     fn check(&self, x: &[f32]) -> Result<(), ValueError> {
-        check_simplex(x)?;
-        match x.iter().enumerate().find(|(_, p)| self.tokens && **p != 0.0 && **p != 1.0) {
-            Some((class, &value)) => Err(ValueError::NotAVertex { class, value }),
-            None => Ok(()),
-        }
+        self.support().check(x)
+    }
+    fn increments(&self) -> Increments {
+        Increments::Linear
+    }
+    fn marginal_law(&self) -> MarginalLaw {
+        MarginalLaw::Vertices
     }
 
-    fn start(&self, s: &mut [f64]) {
-        s.fill(0.0);
-    }
     fn draw(&self, x: &[f32], a: f64, s: &mut [f64], rng: &mut Stream) {
         if a == f64::INFINITY {
             s.iter_mut().zip(x).for_each(|(s, &x)| *s = f64::from(x));
@@ -206,8 +192,11 @@ impl Pair for Categorical {
         let sum: f64 = terms.map(|(&x, &h)| f64::from(x) * (f64::from(x) / f64::from(h)).ln()).sum();
         sum.max(0.0)
     }
-    fn remaining_divergence(&self, _: &[f64], x: &[f32], x_hat: &[f32]) -> f64 {
-        self.divergence(x, x_hat)
+    /// −x/x̂, and 0 where x is 0.
+    fn divergence_gradient(&self, x: &[f32], x_hat: &[f32], gradient: &mut [f64]) {
+        for ((g, &x), &h) in gradient.iter_mut().zip(x).zip(x_hat) {
+            *g = if x > 0.0 { -f64::from(x) / f64::from(h) } else { 0.0 };
+        }
     }
 
     /// N does not depend on x, so ψ is constant and left out.
@@ -218,12 +207,10 @@ impl Pair for Categorical {
         0.0
     }
     fn add_log_likelihood(&self, s: &[f64], _: f64, eta: &[f64], _: &[f64], log_likelihood: &mut [f64]) {
-        for (l, eta) in log_likelihood.iter_mut().zip(eta.chunks_exact(s.len())) {
-            *l += s.iter().zip(eta).map(|(s, eta)| s * eta).sum::<f64>();
+        let classes = s.len();
+        for (m, l) in log_likelihood.iter_mut().enumerate() {
+            let eta = &eta[m * classes..][..classes];
+            *l += (0..classes).map(|v| s[v] * eta[v]).sum::<f64>();
         }
-    }
-
-    fn component(&self, _: f64, _: f64, _: &mut Stream) -> Option<f64> {
-        None
     }
 }

@@ -1,8 +1,8 @@
 //! InverseGamma–Gamma: positive values seen through multiplicative noise.
 
-use super::ScalarPair;
+use super::{ScalarPair, Support};
 use crate::draw::{self, GammaLaw};
-use crate::error::{ParameterError, ValueError};
+use crate::error::ParameterError;
 use crate::rng::Stream;
 
 /// Prior x ~ InvΓ(β₁, β₂) with β₁ > 1; S given x at clock a is Γ(shape a, scale x); μ = (β₂ + S)/(β₁ − 1 + a);
@@ -12,7 +12,7 @@ use crate::rng::Stream;
 /// linear in x: given the past, the next jump follows the *average* of these rates over p(x | S), and no single x̂ has
 /// that average as its own rate. Algorithm 1 with x̂ = E[x | S], as the paper prints it, therefore keeps a bias however
 /// small its steps: on the target {0.5, 2, 6} with weights {.5, .3, .2} its total variation from the target stays
-/// near .11 (`cargo run --release -p pmm --example oracle_table`). A marginal head mends it: draw x̃ from p(x | S),
+/// near .11 (`cargo run --release -p pmm-core --example oracle_table`). A marginal head mends it: draw x̃ from p(x | S),
 /// then the increment from x̃; as steps shrink this is exact. Use it for this pair.
 ///
 /// The paper's posterior mean also lacks the −1, without which μ at clock 0 is not the prior mean.
@@ -50,13 +50,15 @@ impl Gamma {
 impl ScalarPair for Gamma {
     const NAME: &'static str = "Gamma";
 
-    fn check(&self, x: f32) -> Result<(), ValueError> {
-        if x > 0.0 && x.is_finite() { Ok(()) } else { Err(ValueError::NotPositive(x)) }
-    }
-    fn settle(&self, x_hat: f64) -> f64 {
-        x_hat.max(f64::from(f32::MIN_POSITIVE))
-    }
     type Step = GammaLaw;
+
+    fn support(&self) -> Support {
+        Support::Positive
+    }
+    #[inline]
+    fn prior(&self) -> (f64, f64) {
+        (self.scale, self.shape - 1.0)
+    }
     #[inline]
     fn step(&self, da: f64) -> GammaLaw {
         GammaLaw::new(da)
@@ -64,10 +66,6 @@ impl ScalarPair for Gamma {
     #[inline(always)]
     fn increment(&self, x: f64, law: &GammaLaw, rng: &mut Stream) -> f64 {
         x * law.draw(rng)
-    }
-    #[inline]
-    fn mean(&self, s: f64, a: f64) -> f64 {
-        (self.scale + s) / (self.shape - 1.0 + a)
     }
     /// With r = (x − x̂)/x̂ this is r − log(1 + r), which loses half as many digits as the plain form when x̂ is close to x.
     fn divergence(&self, x: f64, x_hat: f64) -> f64 {
@@ -79,6 +77,9 @@ impl ScalarPair for Gamma {
     }
     fn natural(&self, x: f64) -> (f64, f64) {
         (-1.0 / x, x.ln())
+    }
+    fn variance(&self, x: f64) -> f64 {
+        x * x
     }
     fn component(&self, mean: f64, sd: f64, rng: &mut Stream) -> f64 {
         let shape = 2.0 + (mean / sd).powi(2);

@@ -1,7 +1,7 @@
 //! Dirichlet–Categorical at K → ∞: a token is hidden until its first mark, then known.
 
 use super::categorical::check_classes;
-use super::{IMPOSSIBLE, Pair};
+use super::{IMPOSSIBLE, Increments, Pair, Support};
 use crate::draw;
 use crate::error::{ParameterError, ValueError};
 use crate::rng::Stream;
@@ -68,6 +68,12 @@ impl Pair for Masked {
         self.classes as usize
     }
 
+    fn support(&self) -> Support {
+        Support::Tokens(self.classes)
+    }
+    fn increments(&self) -> Increments {
+        Increments::Linear
+    }
     fn check(&self, x: &[u32]) -> Result<(), ValueError> {
         let (token, classes) = (x[0], self.classes);
         if token < classes { Ok(()) } else { Err(ValueError::NotAToken { token, classes }) }
@@ -89,7 +95,7 @@ impl Pair for Masked {
         let reveal = reveal_probability(clock);
         for (s, x) in s.as_chunks_mut::<8>().0.iter_mut().zip(x[..eights].as_chunks::<8>().0) {
             let coins = draw::bernoulli_eight(reveal, rng);
-            // MASK has all bits set: bits in place of a branch that nobody can guess.
+            // MASK has all bits set, so that an OR replaces a branch that the processor could not predict.
             s.iter_mut()
                 .zip(x)
                 .zip(coins)
@@ -136,6 +142,10 @@ impl Pair for Masked {
     fn divergence(&self, x: &[u32], x_hat: &[f32]) -> f64 {
         -f64::from(x_hat[x[0] as usize]).ln()
     }
+    fn divergence_gradient(&self, x: &[u32], x_hat: &[f32], gradient: &mut [f64]) {
+        gradient.fill(0.0);
+        gradient[x[0] as usize] = -1.0 / f64::from(x_hat[x[0] as usize]);
+    }
     fn remaining_divergence(&self, s: &[u32], x: &[u32], x_hat: &[f32]) -> f64 {
         if s[0] == MASK { self.divergence(x, x_hat) } else { 0.0 }
     }
@@ -153,9 +163,5 @@ impl Pair for Masked {
             let tokens = eta.chunks_exact(self.classes as usize).map(|eta| eta[s[0] as usize]);
             log_likelihood.iter_mut().zip(tokens).for_each(|(l, eta)| *l += eta);
         }
-    }
-
-    fn component(&self, _: f64, _: f64, _: &mut Stream) -> Option<f64> {
-        None
     }
 }

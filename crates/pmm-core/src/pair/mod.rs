@@ -9,24 +9,26 @@
 
 mod categorical;
 mod gamma;
-#[cfg(test)]
-mod laws;
+mod increments;
 mod masked;
 mod normal;
 mod poisson;
 mod scalar;
+mod support;
 
 pub use categorical::Categorical;
 pub use gamma::Gamma;
+pub use increments::{Increments, MarginalLaw};
 pub(crate) use masked::reveal_probability;
 pub use masked::{MASK, Masked};
 pub use normal::Normal;
 pub use poisson::Poisson;
-pub(crate) use scalar::ScalarPair;
+pub use scalar::ScalarPair;
+pub use support::{DataKind, Support};
 
+use crate::elements::Element;
 use crate::error::ValueError;
 use crate::rng::Stream;
-use crate::store::Element;
 
 /// Stands for the logarithm of 0: finite, so that 0 · log 0 = 0 and states that no x explains can still be compared.
 pub(crate) const IMPOSSIBLE: f64 = -1e30;
@@ -34,7 +36,10 @@ pub(crate) const IMPOSSIBLE: f64 = -1e30;
 /// One kind of coordinate. Slices hold one coordinate: `value_len` elements of x, `stat_len` of S, `mean_len` of μ or x̂.
 ///
 /// A clock of ∞ means *observed*: the statistic's slot then holds x itself, and the posterior mean is x.
-pub trait Pair: Clone + std::fmt::Debug + Send + Sync {
+///
+/// The trait is open: a type of any crate that implements it works in [`Block`](crate::Block)s, and so in samplers, bounds and
+/// oracles. Where x is one number, implement the shorter [`ScalarPair`]. [`laws::Case`](crate::laws::Case) checks an implementation.
+pub trait Pair: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// An element of the data.
     type Value: Element;
     /// An element of the statistic.
@@ -49,11 +54,32 @@ pub trait Pair: Clone + std::fmt::Debug + Send + Sync {
     /// Elements of μ and x̂ per coordinate.
     fn mean_len(&self) -> usize;
 
+    /// The values that x can have.
+    fn support(&self) -> Support;
     /// Refuses x off the support.
     fn check(&self, x: &[Self::Value]) -> Result<(), ValueError>;
 
+    /// The kind of data that the pair is made for.
+    fn kind(&self) -> DataKind {
+        self.support().kind()
+    }
+    /// Whether data of a kind can be its values.
+    fn serves(&self, kind: DataKind) -> bool {
+        self.support().serves(kind)
+    }
+    /// How the increments depend on x: which samplers can move the pair, and whether the mean is enough.
+    fn increments(&self) -> Increments {
+        Increments::Nonlinear
+    }
+    /// How a marginal head describes p(x | state): a mixture, where x is one number.
+    fn marginal_law(&self) -> MarginalLaw {
+        if self.mean_len() == 1 { MarginalLaw::Mixture } else { MarginalLaw::Mean }
+    }
+
     /// The statistic at clock 0.
-    fn start(&self, s: &mut [Self::Stat]);
+    fn start(&self, s: &mut [Self::Stat]) {
+        s.fill(Self::Stat::default());
+    }
     /// The statistic at clock `a` (from 0 to ∞), drawn straight from x.
     fn draw(&self, x: &[Self::Value], a: f64, s: &mut [Self::Stat], rng: &mut Stream);
     /// A row of coordinates, each at its own clock, from one stream.
@@ -85,8 +111,12 @@ pub trait Pair: Clone + std::fmt::Debug + Send + Sync {
 
     /// The divergence rate D(x, x̂) ≥ 0 while the coordinate is not yet known; infinite where x̂ rules x out.
     fn divergence(&self, x: &[Self::Value], x_hat: &[f32]) -> f64;
+    /// The gradient of D with respect to x̂, `mean_len` long; each entry of x̂ counts as free, also where they sum to 1.
+    fn divergence_gradient(&self, x: &[Self::Value], x_hat: &[f32], gradient: &mut [f64]);
     /// The part of D that counts at this state: all of it, except that a revealed token has nothing left to learn.
-    fn remaining_divergence(&self, s: &[Self::Stat], x: &[Self::Value], x_hat: &[f32]) -> f64;
+    fn remaining_divergence(&self, _s: &[Self::Stat], x: &[Self::Value], x_hat: &[f32]) -> f64 {
+        self.divergence(x, x_hat)
+    }
     /// What D counts over a step of length `da`: `da` itself, except for tokens, which are revealed at most once.
     fn step_weight(&self, da: f64) -> f64 {
         da
@@ -110,6 +140,8 @@ pub trait Pair: Clone + std::fmt::Debug + Send + Sync {
     );
 
     /// Draws x̃ from one component of a marginal head: a member of the pair's prior family, by mean and standard
-    /// deviation (0 for an atom). `None` for tokens, whose marginal law is a vector of probabilities.
-    fn component(&self, mean: f64, sd: f64, rng: &mut Stream) -> Option<f64>;
+    /// deviation (0 for an atom). `None` where the marginal law is not a mixture of numbers ([`Pair::marginal_law`]).
+    fn component(&self, _mean: f64, _sd: f64, _rng: &mut Stream) -> Option<f64> {
+        None
+    }
 }

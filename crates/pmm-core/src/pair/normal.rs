@@ -1,7 +1,7 @@
 //! Normal–Normal: real numbers seen through Gaussian noise.
 
-use super::ScalarPair;
-use crate::error::{ParameterError, ValueError};
+use super::{Increments, ScalarPair, Support};
+use crate::error::ParameterError;
 use crate::rng::Stream;
 
 /// Prior x ~ N(m, 1/b); S given x at clock a is N(a x, a); μ = (b m + S)/(b + a); D = ½ (x − x̂)².
@@ -48,14 +48,19 @@ impl Normal {
 impl ScalarPair for Normal {
     const NAME: &'static str = "Normal";
 
-    fn check(&self, x: f32) -> Result<(), ValueError> {
-        if x.is_finite() { Ok(()) } else { Err(ValueError::NotFinite(x)) }
-    }
-    fn settle(&self, x_hat: f64) -> f64 {
-        x_hat
-    }
     /// (Δa, √Δa).
     type Step = (f64, f64);
+
+    fn support(&self) -> Support {
+        Support::Reals
+    }
+    #[inline]
+    fn prior(&self) -> (f64, f64) {
+        (self.precision * self.prior_mean, self.precision)
+    }
+    fn increments(&self) -> Increments {
+        Increments::Gaussian
+    }
     #[inline]
     fn step(&self, da: f64) -> (f64, f64) {
         (da, da.sqrt())
@@ -65,15 +70,14 @@ impl ScalarPair for Normal {
     fn increment(&self, x: f64, (da, sd): &(f64, f64), rng: &mut Stream) -> f64 {
         da * x + sd * rng.normal()
     }
-    #[inline]
-    fn mean(&self, s: f64, a: f64) -> f64 {
-        (self.precision * self.prior_mean + s) / (self.precision + a)
-    }
     fn divergence(&self, x: f64, x_hat: f64) -> f64 {
         0.5 * (x - x_hat) * (x - x_hat)
     }
     fn natural(&self, x: f64) -> (f64, f64) {
         (x, 0.5 * x * x)
+    }
+    fn variance(&self, _: f64) -> f64 {
+        1.0
     }
     fn component(&self, mean: f64, sd: f64, rng: &mut Stream) -> f64 {
         mean + sd * rng.normal()

@@ -1,8 +1,8 @@
 //! Gamma–Poisson: counts and intensities seen through Poisson events.
 
-use super::{IMPOSSIBLE, ScalarPair};
+use super::{IMPOSSIBLE, Increments, ScalarPair, Support};
 use crate::draw;
-use crate::error::{ParameterError, ValueError};
+use crate::error::ParameterError;
 use crate::rng::Stream;
 
 /// Prior x ~ Γ(shape β₁, rate β₂); S given x at clock a is Pois(a x); μ = (β₁ + S)/(β₂ + a);
@@ -58,18 +58,18 @@ impl Poisson {
 impl ScalarPair for Poisson {
     const NAME: &'static str = "Poisson";
 
-    fn check(&self, x: f32) -> Result<(), ValueError> {
-        match (x >= 0.0 && x.is_finite(), self.counts) {
-            (true, true) if x.fract() == 0.0 => Ok(()),
-            (true, false) => Ok(()),
-            (_, true) => Err(ValueError::NotACount(x)),
-            (false, false) => Err(ValueError::NotAnIntensity(x)),
-        }
-    }
-    fn settle(&self, x_hat: f64) -> f64 {
-        if self.counts { x_hat.round() } else { x_hat }
-    }
     type Step = f64;
+
+    fn support(&self) -> Support {
+        if self.counts { Support::Counts } else { Support::NonNegative }
+    }
+    #[inline]
+    fn prior(&self) -> (f64, f64) {
+        (self.shape, self.rate)
+    }
+    fn increments(&self) -> Increments {
+        Increments::Poisson
+    }
     #[inline]
     fn step(&self, da: f64) -> f64 {
         da
@@ -78,10 +78,6 @@ impl ScalarPair for Poisson {
     fn increment(&self, x: f64, da: &f64, rng: &mut Stream) -> f64 {
         draw::poisson(da * x, rng)
     }
-    #[inline]
-    fn mean(&self, s: f64, a: f64) -> f64 {
-        (self.shape + s) / (self.rate + a)
-    }
     /// With r = (x̂ − x)/x this is x (r − log(1 + r)), which loses half as many digits as the plain form when x̂ is close to x.
     fn divergence(&self, x: f64, x_hat: f64) -> f64 {
         if x == 0.0 {
@@ -89,6 +85,13 @@ impl ScalarPair for Poisson {
         }
         let r = (x_hat - x) / x;
         x * (r - r.ln_1p())
+    }
+    /// 1 − x/x̂, and 1 at x = 0 also where x̂ = 0.
+    fn divergence_gradient(&self, x: f64, x_hat: f64) -> f64 {
+        if x == 0.0 { 1.0 } else { 1.0 - x / x_hat }
+    }
+    fn variance(&self, x: f64) -> f64 {
+        x
     }
     fn natural(&self, x: f64) -> (f64, f64) {
         (if x > 0.0 { x.ln() } else { IMPOSSIBLE }, x)

@@ -1,15 +1,15 @@
 //! The coordinates that the probability-flow ODE moves, and its steps.
 
 use super::ode::Solver;
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimates};
+use crate::elements::{Element, Elements};
 use crate::error::SpaceError;
 use crate::purpose::Purpose;
 use crate::rng::{Stream, Streams};
 use crate::states::States;
-use crate::store::{Element, Store};
 
-/// The unobserved coordinates of all Normal blocks, in one line.
+/// The unobserved coordinates of all blocks, which have Gaussian increments, one after the other.
 pub(super) struct Flow {
     first_row: u64,
     home: Vec<Home>,
@@ -34,7 +34,7 @@ struct Home {
 
 impl Flow {
     /// The flow from where the states are; every clock must have started.
-    pub(super) fn new(states: &States, grid: &Grid) -> Result<Self, SpaceError> {
+    pub(super) fn new(states: &States, grid: &TimeGrid) -> Result<Self, SpaceError> {
         let blocks = states.space().blocks();
         let mut home = Vec::new();
         for (block, held) in blocks.iter().enumerate() {
@@ -68,13 +68,15 @@ impl Flow {
         self.home.iter().zip(&self.sigma).map(|(home, sigma)| level(home).min(*sigma)).collect()
     }
 
-    /// Puts u and σ into the states, as S = u a and a = 1/σ²; at σ = 0 the coordinate is observed, at u.
+    /// Puts u and σ into the states, as S = u a and a = 1/σ²; at σ = 0 the coordinate is observed, at the value nearest to u.
     pub(super) fn write(&self, states: &mut States) {
+        let space = states.space().clone();
         for ((home, u), sigma) in self.home.iter().zip(&self.u).zip(&self.sigma) {
             let held = states.block_mut(home.block);
             held.clock[home.index] = sigma.powi(-2);
-            if let Store::Double(stat) = &mut held.stat {
-                stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { *u };
+            if let Elements::Double(stat) = &mut held.stat {
+                let observed = || space.blocks()[home.block].pair.support().nearest_number(*u);
+                stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { observed() };
             }
         }
     }
@@ -113,8 +115,8 @@ impl Flow {
             estimates.ask(denoiser, states)?;
             let second = self.gather(estimates);
             for i in (0..self.u.len()).filter(|&i| self.sigma[i] > 0.0) {
-                let slope = (from_u[i] - x_hat[i]) / from[i] + (self.u[i] - second[i]) / self.sigma[i];
-                self.u[i] = from_u[i] + 0.5 * (self.sigma[i] - from[i]) * slope;
+                let derivative = (from_u[i] - x_hat[i]) / from[i] + (self.u[i] - second[i]) / self.sigma[i];
+                self.u[i] = from_u[i] + 0.5 * (self.sigma[i] - from[i]) * derivative;
             }
         }
         Ok(())

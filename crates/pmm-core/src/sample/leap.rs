@@ -3,16 +3,18 @@
 use super::Observer;
 use super::ode::require;
 use super::online::{Finish, advance, conclude};
-use crate::clock::Grid;
+use crate::any_pair::AnyPair;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
 use crate::error::SpaceError;
+use crate::pair::Increments;
 use crate::purpose::Purpose;
 use crate::rng::Streams;
-use crate::space::{AnyPair, Block, Values};
+use crate::space::{Block, Values};
 use crate::states::States;
 
-/// Midpoint leaps along the grid, for states whose unobserved coordinates are all Poisson; two calls a step, and one at
-/// the end.
+/// Midpoint leaps along the grid, for states whose unobserved coordinates all have Poisson increments ([`Increments::Poisson`]); two
+/// calls a step, and one at the end.
 ///
 /// The midpoint is a state that really is drawn: the first half of the step runs at rate x̂, the second at
 /// (2 x̂_mid − x̂)₊, so that the whole step has the midpoint's rate in the mean and stays a Poisson draw on whole numbers.
@@ -22,11 +24,12 @@ use crate::states::States;
 pub fn leap(
     denoiser: &dyn Denoiser,
     mut states: States,
-    grid: &Grid,
+    grid: &TimeGrid,
     streams: &Streams,
     observer: &mut dyn Observer,
 ) -> Result<Values, SpaceError> {
-    require(&states, "midpoint tau-leaping", "Poisson", |pair| matches!(pair, AnyPair::Poisson(_)))?;
+    let poisson = |pair: &AnyPair| pair.increments() == Increments::Poisson && pair.mean_len() == 1;
+    require(&states, "midpoint tau-leaping", "Poisson", poisson)?;
     let (mut start, mut middle) = (Estimates::default(), Estimates::default());
     for (step, times) in grid.times().windows(2).enumerate() {
         let end = |block: &Block, c: usize| block.information(times[1], c);

@@ -3,12 +3,14 @@
 use super::Observer;
 use super::flow::Flow;
 use super::online::{Finish, advance, conclude};
-use crate::clock::Grid;
+use crate::any_pair::AnyPair;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimates};
 use crate::error::{ParameterError, SpaceError};
+use crate::pair::Increments;
 use crate::purpose::Purpose;
 use crate::rng::Streams;
-use crate::space::{AnyPair, Values};
+use crate::space::Values;
 use crate::states::States;
 
 /// How to take a step of du/dσ = (u − x̂)/σ, where u = S/a and σ = 1/√a.
@@ -47,20 +49,21 @@ impl Churn {
     }
 }
 
-/// The probability-flow ODE along the grid, for states whose unobserved coordinates are all Normal.
+/// The probability-flow ODE along the grid, for states whose unobserved coordinates all have Gaussian increments
+/// ([`Increments::Gaussian`]).
 ///
 /// The first interval of the grid, from a = 0 (σ = ∞) to its first reading, is one step of Algorithm 1, which is where the
 /// randomness comes from; then the ODE runs to the end of the grid, and the last estimate takes it to σ = 0. With n
-/// steps that makes n + 1 calls for Euler and DPM-Solver++(2M), 2n for Heun. Use [`Grid::karras`]. Coordinates whose clock is
+/// steps that makes n + 1 calls for Euler and DPM-Solver++(2M), 2n for Heun. Use [`TimeGrid::karras`]. Coordinates whose clock is
 /// already further than the grid wait for it.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, FiniteTarget, Grid, Normal, Solver, Space, States, Store, Streams, Values, ode};
+/// use pmm_core::{Block, Exponential, FiniteTarget, TimeGrid, Normal, Solver, Space, States, Elements, Streams, Values, ode};
 /// let clock = Exponential::default();
 /// let space = Space::new(vec![Block::new(Normal::new(1.0, 0.0)?, 1, clock)?]);
-/// let points = Values::new(vec![Store::from(vec![-1.0f32, 1.0])]);
+/// let points = Values::new(vec![Elements::from(vec![-1.0f32, 1.0])]);
 /// let target = FiniteTarget::new(&space, points, &[0.5, 0.5])?;
-/// let grid = Grid::karras(&clock, 80.0, 7.0, 10)?; // 20 calls
+/// let grid = TimeGrid::karras(&clock, 80.0, 7.0, 10)?; // 20 calls
 /// let x = ode(&target, States::prior(&space, 0, 1000), &grid, &Streams::new(0), Solver::Heun, &mut ())?;
 /// let ones = x.reals(0).iter().filter(|x| **x > 0.0).count();
 /// assert!((440..560).contains(&ones));
@@ -69,12 +72,13 @@ impl Churn {
 pub fn ode(
     denoiser: &dyn Denoiser,
     mut states: States,
-    grid: &Grid,
+    grid: &TimeGrid,
     streams: &Streams,
     solver: Solver,
     observer: &mut dyn Observer,
 ) -> Result<Values, SpaceError> {
-    require(&states, "the probability-flow ODE", "Normal", |pair| matches!(pair, AnyPair::Normal(_)))?;
+    let gaussian = |pair: &AnyPair| pair.increments() == Increments::Gaussian && pair.is_scalar();
+    require(&states, "the probability-flow ODE", "Normal", gaussian)?;
     let mut estimates = Estimates::default();
     estimates.ask(denoiser, &states)?;
     observer.observe(0, &states, &estimates);

@@ -1,13 +1,13 @@
 //! Algorithm 1: online Bayesian inference on observations drawn from the denoiser.
 
 use super::Observer;
-use crate::clock::Grid;
+use crate::clock::TimeGrid;
 use crate::denoise::{Denoiser, Estimate, Estimates};
 use crate::error::SpaceError;
 use crate::purpose::Purpose;
-use crate::rng::Streams;
-use crate::space::{Block, Values, with_pair};
-use crate::states::{BlockStates, States, advance_block, typed_stat};
+use crate::rng::{RowStreams, Streams};
+use crate::space::{Block, Values};
+use crate::states::States;
 
 /// What becomes of the state at the end of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,16 +23,17 @@ pub enum Finish {
 /// Algorithm 1 for any space: at each step x̂ = g(state), then every unobserved coordinate of every block takes the
 /// increment of its pair, ΔS ~ increment(x̂, Δa). One call per step, and one at the end for [`Finish::Estimate`].
 ///
-/// For Normal, Poisson and Categorical blocks it becomes exact as the steps shrink; for Gamma blocks, with a marginal head.
+/// For Normal, Poisson and Categorical blocks it becomes exact as the steps shrink; for Gamma blocks, with a marginal head
+/// ([`Increments::mean_is_enough`](crate::Increments::mean_is_enough) tells which).
 /// Numbers want a clock that ends at a finite reading: a last step to ∞ takes the estimate before it as the value.
 ///
 /// ```
-/// use pmm_core::{Block, Exponential, Finish, FiniteTarget, Grid, Poisson, Space, States, Store, Streams, Values, online};
+/// use pmm_core::{Block, Exponential, Finish, FiniteTarget, TimeGrid, Poisson, Space, States, Elements, Streams, Values, online};
 /// let clock = Exponential::default();
 /// let space = Space::new(vec![Block::new(Poisson::new(0.5, 0.5)?, 1, clock)?]);
-/// let points = Values::new(vec![Store::from(vec![0.0f32, 7.0])]);
+/// let points = Values::new(vec![Elements::from(vec![0.0f32, 7.0])]);
 /// let target = FiniteTarget::new(&space, points, &[0.5, 0.5])?;
-/// let grid = Grid::log_information(&clock, 1e-3, 100)?;
+/// let grid = TimeGrid::log_information(&clock, 1e-3, 100)?;
 /// let x = online(&target, States::prior(&space, 0, 1000), &grid, &Streams::new(0), Finish::Estimate, &mut ())?;
 /// let sevens = x.reals(0).iter().filter(|x| **x == 7.0).count();
 /// assert!(x.reals(0).iter().all(|x| *x == 0.0 || *x == 7.0) && (440..560).contains(&sevens));
@@ -41,7 +42,7 @@ pub enum Finish {
 pub fn online(
     denoiser: &dyn Denoiser,
     mut states: States,
-    grid: &Grid,
+    grid: &TimeGrid,
     streams: &Streams,
     finish: Finish,
     observer: &mut dyn Observer,
@@ -86,7 +87,7 @@ pub(super) fn conclude(
 /// Puts μ in place of the estimates, except for tokens.
 fn use_posterior_means(states: &States, estimates: &mut Estimates) {
     for (index, (block, estimate)) in states.space().blocks().iter().zip(&mut estimates.blocks).enumerate() {
-        if !block.pair.is_token() {
+        if !block.pair.support().is_token() {
             *estimate = Estimate::Mean(states.means(index));
         }
     }
@@ -117,11 +118,10 @@ pub(super) fn advance_cells(
 ) {
     let (space, first_row) = (states.space().clone(), states.first_row());
     for (index, (block, estimate)) in space.blocks().iter().zip(&estimates.blocks).enumerate() {
-        let stream = |row: usize| streams.block_stream(purpose, index as u32, step, first_row + row as u64);
-        let target = |row: usize, c: usize| to(index, row, c);
-        let BlockStates { clock, stat, .. } = states.block_mut(index);
-        with_pair!(&block.pair, pair => {
-            advance_block(pair, estimate, block.width, target, clock, typed_stat(pair, stat), stream);
-        });
+        let streams = RowStreams { streams: *streams, purpose, block: index as u32, step, first_row };
+        let readings = |row: usize, readings: &mut [f64]| {
+            readings.iter_mut().enumerate().for_each(|(c, reading)| *reading = to(index, row, c));
+        };
+        block.pair.erased().advance(block.width, estimate, states.block_mut(index), &readings, streams);
     }
 }

@@ -19,9 +19,9 @@ pub type Group = Vec<(usize, usize)>;
 /// coordinates of a group are independent given the revealed ones. Calls: the largest number of unknown groups in a row.
 ///
 /// ```
-/// use pmm_core::{Block, FiniteTarget, LogLinear, Masked, Space, States, Store, Streams, Values, reveal};
+/// use pmm_core::{Block, FiniteTarget, LogLinear, Masked, Space, States, Elements, Streams, Values, reveal};
 /// let space = Space::new(vec![Block::new(Masked::new(2)?, 2, LogLinear)?]); // two columns that always agree
-/// let target = FiniteTarget::new(&space, Values::new(vec![Store::from(vec![0u32, 0, 1, 1])]), &[0.3, 0.7])?;
+/// let target = FiniteTarget::new(&space, Values::new(vec![Elements::from(vec![0u32, 0, 1, 1])]), &[0.3, 0.7])?;
 /// let columns = [vec![(0, 0)], vec![(0, 1)]];
 /// let x = reveal(&target, States::prior(&space, 0, 500), &columns, None, &Streams::new(0), &mut ())?;
 /// assert!(x.tokens(0).chunks(2).all(|row| row[0] == row[1]));
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::clock::LogLinear;
     use crate::pair::{Masked, Normal};
-    use crate::{Block, Exponential, FiniteTarget, Store};
+    use crate::{Block, Elements, Exponential, FiniteTarget};
 
     /// Three columns, the last with a gate and a value that go together; any order gives the joint law.
     #[test]
@@ -99,8 +99,8 @@ mod tests {
             Block::new(Masked::new(2).unwrap(), 2, LogLinear).unwrap(),
             Block::new(Normal::new(1.0, 0.0).unwrap(), 1, Exponential::default()).unwrap(),
         ]);
-        let tokens = Store::from(vec![0u32, 0, 0, 1, 1, 1, 1, 0]);
-        let reals = Store::from(vec![-1.0f32, 2.0, -1.0, 0.5]);
+        let tokens = Elements::from(vec![0u32, 0, 0, 1, 1, 1, 1, 0]);
+        let reals = Elements::from(vec![-1.0f32, 2.0, -1.0, 0.5]);
         let weights = [0.1, 0.4, 0.3, 0.2];
         let target = FiniteTarget::new(&space, Values::new(vec![tokens, reals]), &weights)
             .unwrap()
@@ -132,11 +132,11 @@ mod tests {
     #[test]
     fn known_groups_cost_no_call() {
         let space = Space::new(vec![Block::new(Masked::new(3).unwrap(), 3, LogLinear).unwrap()]);
-        let points = Values::new(vec![Store::from(vec![0u32, 1, 2, 2, 1, 0])]);
+        let points = Values::new(vec![Elements::from(vec![0u32, 1, 2, 2, 1, 0])]);
         let target = FiniteTarget::new(&space, points, &[0.5, 0.5]).unwrap();
         let mut states = States::prior(&space, 0, 2);
         states
-            .observe(&Values::new(vec![Store::from(vec![0u32, 1, 0, 2, 0, 0])]), |row, _, c| {
+            .observe(&Values::new(vec![Elements::from(vec![0u32, 1, 0, 2, 0, 0])]), |row, _, c| {
                 (row, c) != (0, 2) && c != 1
             })
             .unwrap();

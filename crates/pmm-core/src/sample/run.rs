@@ -4,7 +4,7 @@ use super::TextObserver;
 use super::filter::Filter;
 use super::prompt::{Prompt, TextError, TextSamples, count_texts};
 use crate::clock::Clock;
-use crate::denoise::{Place, Texts, TokenDenoiser};
+use crate::denoise::{Texts, TokenDenoiser, TokenPosition};
 use crate::draw;
 use crate::pair::MASK;
 use crate::purpose::Purpose;
@@ -21,7 +21,7 @@ pub(super) struct Run<'a> {
     logits: Vec<f32>,
     law: Vec<f64>,
     /// Where the logits of the last call belong, for orders that look before they choose.
-    asked: Vec<Place>,
+    asked: Vec<TokenPosition>,
 }
 
 impl<'a> Run<'a> {
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
     }
 
     /// One call for the rows of the wanted places.
-    fn ask(&mut self, wanted: &[Place]) -> Result<(), TextError> {
+    fn ask(&mut self, wanted: &[TokenPosition]) -> Result<(), TextError> {
         let texts = Texts { tokens: &self.tokens, times: &self.times };
         ask_logits(self.denoiser, &texts, wanted, &mut self.logits)?;
         self.asked = wanted.to_vec();
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
     /// Asks about the wanted places and draws their tokens.
     pub(super) fn reveal(
         &mut self,
-        wanted: &[Place],
+        wanted: &[TokenPosition],
         step: usize,
         streams: &Streams,
         observer: &mut dyn TextObserver,
@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
     /// Draws the tokens of these places, in the order of the last call, from its logits.
     pub(super) fn draw_from_cache(
         &mut self,
-        wanted: &[Place],
+        wanted: &[TokenPosition],
         step: usize,
         streams: &Streams,
         observer: &mut dyn TextObserver,
@@ -130,13 +130,13 @@ impl<'a> Run<'a> {
         quota: impl Fn(usize) -> usize,
         call: u64,
         streams: &Streams,
-    ) -> Vec<Place> {
+    ) -> Vec<TokenPosition> {
         let choose = |row: usize| {
             let mut masked: Vec<usize> = self.masked(row).collect();
             self.stream(Purpose::ORDER, call, row, streams).shuffle(&mut masked);
             masked.truncate(quota(row));
             masked.sort_unstable();
-            masked.into_iter().map(move |position| Place { row, position })
+            masked.into_iter().map(move |position| TokenPosition { row, position })
         };
         (0..self.rows()).flat_map(choose).collect()
     }
@@ -145,10 +145,11 @@ impl<'a> Run<'a> {
     pub(super) fn confident_places(
         &mut self,
         quota: impl Fn(usize) -> usize,
-    ) -> Result<Vec<Place>, TextError> {
+    ) -> Result<Vec<TokenPosition>, TextError> {
         let rows = (0..self.rows()).filter(|&row| quota(row) > 0);
-        let all: Vec<Place> =
-            rows.flat_map(|row| self.masked(row).map(move |position| Place { row, position })).collect();
+        let all: Vec<TokenPosition> = rows
+            .flat_map(|row| self.masked(row).map(move |position| TokenPosition { row, position }))
+            .collect();
         if all.is_empty() {
             return Ok(all);
         }
@@ -158,10 +159,11 @@ impl<'a> Run<'a> {
         let mut start = 0;
         for places in all.chunk_by(|a, b| a.row == b.row) {
             let logits = self.logits[start * classes..].chunks_exact(classes);
-            let mut scored: Vec<(f64, Place)> =
+            let mut scored: Vec<(f64, TokenPosition)> =
                 places.iter().zip(logits).map(|(p, l)| (confidence(l), *p)).collect();
             scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.position.cmp(&b.1.position)));
-            let mut best: Vec<Place> = scored[..quota(places[0].row)].iter().map(|scored| scored.1).collect();
+            let mut best: Vec<TokenPosition> =
+                scored[..quota(places[0].row)].iter().map(|scored| scored.1).collect();
             best.sort_unstable_by_key(|place| place.position);
             chosen.extend(best);
             start += places.len();
@@ -185,7 +187,7 @@ fn confidence(logits: &[f32]) -> f64 {
 pub(crate) fn ask_logits(
     denoiser: &dyn TokenDenoiser,
     texts: &Texts<'_>,
-    wanted: &[Place],
+    wanted: &[TokenPosition],
     logits: &mut Vec<f32>,
 ) -> Result<(), TextError> {
     let classes = denoiser.classes();

@@ -6,8 +6,8 @@ use super::TextObserver;
 use super::filter::Filter;
 use super::prompt::{Prompt, TextError, TextSamples};
 use super::run::Run;
-use crate::clock::{Clock, Grid};
-use crate::denoise::{Place, TokenDenoiser};
+use crate::clock::{Clock, TimeGrid};
+use crate::denoise::{TokenDenoiser, TokenPosition};
 use crate::draw;
 use crate::pair::reveal_probability;
 use crate::purpose::Purpose;
@@ -53,7 +53,7 @@ pub fn events(
         for (row, queue) in queues.iter().enumerate() {
             if let Some(&(t, position)) = queue.get(event) {
                 run.times[row] = t.min(1.0);
-                wanted.push(Place { row, position });
+                wanted.push(TokenPosition { row, position });
             }
         }
         run.reveal(&wanted, event, streams, observer)?;
@@ -69,7 +69,7 @@ pub fn events(
 pub fn steps(
     denoiser: &dyn TokenDenoiser,
     clock: &dyn Clock,
-    grid: &Grid,
+    grid: &TimeGrid,
     prompt: Prompt,
     filter: Filter,
     streams: &Streams,
@@ -90,7 +90,7 @@ pub fn steps(
             run.times[row] = times[0];
             let mut rng = run.stream(Purpose::ORDER, step as u64, row, streams);
             let masked = run.masked(row).filter(|&c| draw::bernoulli(reveal[c], &mut rng) || last);
-            wanted.extend(masked.map(|position| Place { row, position }));
+            wanted.extend(masked.map(|position| TokenPosition { row, position }));
         }
         run.reveal(&wanted, step, streams, observer)?;
     }

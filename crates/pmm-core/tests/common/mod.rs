@@ -7,8 +7,8 @@
 
 use pmm_core::TokenDenoiser;
 use pmm_core::{
-    Block, Categorical, Clock, Exponential, FiniteTarget, Gamma, Grid, Head, MarkovChain, Masked, MonteCarlo,
-    Normal, Poisson, Space, States, Store, Streams, Values,
+    Block, Categorical, Clock, Elements, Exponential, FiniteTarget, Gamma, Head, MarkovChain, Masked,
+    MonteCarlo, Normal, Poisson, Space, States, Streams, TimeGrid, Values,
 };
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -32,8 +32,8 @@ pub(crate) fn clock() -> Exponential {
 }
 
 /// A grid uniform in log a on that clock.
-pub(crate) fn log_grid(steps: usize) -> Grid {
-    Grid::log_information(&clock(), 1e-3, steps).unwrap()
+pub(crate) fn log_grid(steps: usize) -> TimeGrid {
+    TimeGrid::log_information(&clock(), 1e-3, steps).unwrap()
 }
 
 /// Two coordinates that depend on each other, for one pair.
@@ -43,11 +43,11 @@ pub(crate) fn plane(pair: &str, head: Head) -> FiniteTarget {
 
 /// The same on another clock.
 pub(crate) fn plane_on(pair: &str, head: Head, clock: Exponential) -> FiniteTarget {
-    let numbers = || Store::from(vec![0.5f32, 6.0, 2.0, 2.0, 6.0, 0.5, 6.0, 6.0]);
-    let counts = Store::from(vec![0.0f32, 6.0, 2.0, 2.0, 6.0, 0.0, 6.0, 6.0]);
-    let tokens = Store::from(vec![0u32, 2, 1, 1, 2, 0, 2, 2]);
+    let numbers = || Elements::from(vec![0.5f32, 6.0, 2.0, 2.0, 6.0, 0.5, 6.0, 6.0]);
+    let counts = Elements::from(vec![0.0f32, 6.0, 2.0, 2.0, 6.0, 0.0, 6.0, 6.0]);
+    let tokens = Elements::from(vec![0u32, 2, 1, 1, 2, 0, 2, 2]);
     let one_hot = |v: u32| (0..3).map(move |c| f32::from(u8::from(c == v)));
-    let dense = Store::from([0, 2, 1, 1, 2, 0, 2, 2].into_iter().flat_map(one_hot).collect::<Vec<f32>>());
+    let dense = Elements::from([0, 2, 1, 1, 2, 0, 2, 2].into_iter().flat_map(one_hot).collect::<Vec<f32>>());
     let (block, store) = match pair {
         "normal" => (Block::new(Normal::new(1.0, 0.0).unwrap(), 2, clock), numbers()),
         "poisson" => (Block::new(Poisson::new(0.5, 0.5).unwrap(), 2, clock), counts),
@@ -69,11 +69,11 @@ pub(crate) fn mixed() -> FiniteTarget {
         Block::new(Gamma::new(2.0, 2.0).unwrap(), 1, clock()).unwrap(),
     ]);
     let points = Values::new(vec![
-        Store::from(vec![-1.0f32, -1.0, 1.0, 1.0, 0.0]),
-        Store::from(vec![0.0f32, 3.0, 3.0, 8.0, 0.0]),
-        Store::from(vec![0u32, 1, 2, 1, 2]),
-        Store::from(vec![1.0f32, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]),
-        Store::from(vec![0.5f32, 6.0, 0.5, 2.0, 6.0]),
+        Elements::from(vec![-1.0f32, -1.0, 1.0, 1.0, 0.0]),
+        Elements::from(vec![0.0f32, 3.0, 3.0, 8.0, 0.0]),
+        Elements::from(vec![0u32, 1, 2, 1, 2]),
+        Elements::from(vec![1.0f32, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]),
+        Elements::from(vec![0.5f32, 6.0, 0.5, 2.0, 6.0]),
     ]);
     FiniteTarget::new(&space, points, &[0.3, 0.1, 0.25, 0.2, 0.15]).unwrap().with_head(Head::Marginal)
 }
@@ -113,7 +113,7 @@ pub(crate) fn bigram_shares(tokens: &[u32], length: usize) -> Vec<f64> {
 /// The one-coordinate Gamma target {0.5, 2, 6} with weights {.5, .3, .2}.
 pub(crate) fn gamma_line() -> FiniteTarget {
     let space = Space::new(vec![Block::new(Gamma::new(2.0, 2.0).unwrap(), 1, clock()).unwrap()]);
-    let points = Values::new(vec![Store::from(vec![0.5f32, 2.0, 6.0])]);
+    let points = Values::new(vec![Elements::from(vec![0.5f32, 2.0, 6.0])]);
     FiniteTarget::new(&space, points, &[0.5, 0.3, 0.2]).unwrap()
 }
 

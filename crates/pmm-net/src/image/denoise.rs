@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
-use pmm_core::{Denoiser, Estimate, Estimates, States, Store};
+use pmm_core::{Denoiser, Elements, Estimate, Estimates, States};
 
 use super::net::{ImageNet, View};
 
@@ -45,7 +45,7 @@ impl ImageDenoiser {
 impl Denoiser for ImageDenoiser {
     fn denoise(&self, states: &States, estimates: &mut Estimates) {
         let (clock, width) = (states.clock(0), self.net.space().blocks()[0].width());
-        let Store::Double(stat) = states.stat(0) else { return };
+        let Elements::Double(stat) = states.stat(0) else { return };
         let pixels = width / self.net.shape()[0];
         let observed: Vec<bool> = clock
             .chunks_exact(width)
@@ -87,7 +87,7 @@ mod tests {
     use super::super::net::tests::{net, weights};
     use super::super::pixels::ImagePair;
     use super::*;
-    use pmm_core::{Exponential, Finish, Grid, Solver, Streams, Values, leap, ode, online};
+    use pmm_core::{Exponential, Finish, Solver, Streams, TimeGrid, Values, leap, ode, online};
 
     fn denoiser(pair: ImagePair) -> ImageDenoiser {
         let net = net(pair, 0.0);
@@ -108,11 +108,11 @@ mod tests {
                 let states = States::prior(denoiser.net().space(), first, rows);
                 let told = denoiser
                     .told((first..first + rows as u64).map(|row| Some(row as u32 % 3)).collect(), 2.0);
-                let log = Grid::log_information(&clock, 1e-2, 4).unwrap();
+                let log = TimeGrid::log_information(&clock, 1e-2, 4).unwrap();
                 match sampler {
                     0 => online(&told, states, &log, &streams, Finish::Estimate, &mut ()).unwrap(),
                     1 => {
-                        let grid = Grid::karras(&clock, 80.0, 7.0, 4).unwrap();
+                        let grid = TimeGrid::karras(&clock, 80.0, 7.0, 4).unwrap();
                         ode(&told, states, &grid, &streams, Solver::DpmSolverPlusPlus2M, &mut ()).unwrap()
                     }
                     _ => leap(&told, states, &log, &streams, &mut ()).unwrap(),
@@ -131,14 +131,14 @@ mod tests {
         let denoiser = denoiser(ImagePair::Normal);
         let mut told = Vec::new();
         for value in [-0.5f32, 0.5] {
-            let x = Values::new(vec![Store::from(vec![value; 64])]);
+            let x = Values::new(vec![Elements::from(vec![value; 64])]);
             let mut states = States::prior(denoiser.net().space(), 0, 1);
             states.observe(&x, |_, _, c| c < 32).unwrap();
             let mut estimates = Estimates::default();
             estimates.ask(&denoiser, &states).unwrap();
             let Estimate::Mean(x_hat) = &estimates.blocks[0] else { panic!() };
             told.push(x_hat[32..].to_vec());
-            let grid = Grid::karras(&Exponential::default(), 80.0, 7.0, 3).unwrap();
+            let grid = TimeGrid::karras(&Exponential::default(), 80.0, 7.0, 3).unwrap();
             let x = ode(&denoiser, states, &grid, &Streams::new(1), Solver::Euler, &mut ()).unwrap();
             assert!(x.reals(0)[..32].iter().all(|x| *x == value));
         }

@@ -1,6 +1,6 @@
 //! Images in noise, to learn from.
 
-use pmm_core::{States, Store, Stream, Streams, Values};
+use pmm_core::{Elements, States, Stream, Streams, Values};
 
 use super::net::ImageNet;
 
@@ -41,14 +41,14 @@ impl NoisyImage {
         let Known { x, observed, label, augment } = image;
         let t = net.time(place);
         let pixels = observed.len();
-        let values = Values::new(vec![Store::from(x)]);
+        let values = Values::new(vec![Elements::from(x)]);
         let mut states = States::prior(net.space(), row, 1);
         let drawn = states
             .observe(&values, |_, _, c| observed[c % pixels])
             .and_then(|()| states.draw(&values, &[t], streams, step));
         drawn.unwrap_or_else(|error| unreachable!("bytes lie on the support of the pair: {error}"));
         let stat = match states.stat(0) {
-            Store::Double(stat) => stat.clone(),
+            Elements::Double(stat) => stat.clone(),
             _ => unreachable!("both pairs have statistics in f64"),
         };
         let x = values.reals(0).to_vec();

@@ -53,7 +53,7 @@ impl Atoms {
 #[cfg(test)]
 mod tests {
     use pmm_core::{
-        Block, Element, Exponential, FiniteTarget, Gamma, Normal, Poisson, Space, States, Store, Streams,
+        Block, Element, Elements, Exponential, FiniteTarget, Gamma, Normal, Poisson, Space, States, Streams,
         Values,
     };
 
@@ -69,7 +69,7 @@ mod tests {
         let space = Space::new(vec![Block::new(pair, 1, Exponential::default()).unwrap()]);
         let weights: Vec<f64> = counts.iter().map(|c| *c as f64).collect();
         let logits: Vec<f32> = weights.iter().map(|w| w.ln() as f32).collect();
-        let values = Values::new(vec![Store::from(x.clone())]);
+        let values = Values::new(vec![Elements::from(x.clone())]);
         let oracle = FiniteTarget::new(&space, values.clone(), &weights).unwrap();
         let mut states = States::prior(&space, 0, x.len());
         let times: Vec<f64> = (0..x.len()).map(|row| 0.1 + 0.8 * row as f64 / x.len() as f64).collect();

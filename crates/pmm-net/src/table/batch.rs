@@ -1,6 +1,6 @@
 //! Batches: rows of a table as features and targets, with some cells known.
 
-use pmm_core::{Purpose, SpaceError, States, Store, Streams, Values};
+use pmm_core::{Elements, Purpose, SpaceError, States, Streams, Values};
 use pmm_data::{Coding, Table};
 use rayon::prelude::*;
 
@@ -173,10 +173,10 @@ impl TableNet {
             let schema = &self.schema.columns[place.column];
             let cells = cells.iter().skip(column).step_by(columns);
             if !is_value {
-                return Store::from(cells.map(|cell| cell.token.unwrap_or(0)).collect::<Vec<u32>>());
+                return Elements::from(cells.map(|cell| cell.token.unwrap_or(0)).collect::<Vec<u32>>());
             }
             let safe = |value: f64| if value.is_finite() { value as f32 } else { 1.0 };
-            Store::from(
+            Elements::from(
                 cells
                     .map(|cell| cell.value.map_or(1.0, |value| safe(place.from_value(schema, value, 0.5))))
                     .collect::<Vec<f32>>(),

@@ -1,6 +1,8 @@
 //! New cells: rows with unknown cells are filled by a sampler.
 
-use pmm_core::{Finish, Grid, Observer, ParameterError, SpaceError, States, Streams, Values, online, reveal};
+use pmm_core::{
+    Finish, Observer, ParameterError, SpaceError, States, Streams, TimeGrid, Values, online, reveal,
+};
 
 use pmm_data::Cell;
 
@@ -84,7 +86,7 @@ impl TableDenoiser {
             }
             // Clocks are exponential in time: even steps in time are geometric steps in information.
             ClockKind::Gradual => {
-                online(self, states, &Grid::uniform(options.steps)?, streams, Finish::Estimate, observer)?
+                online(self, states, &TimeGrid::uniform(options.steps)?, streams, Finish::Estimate, observer)?
             }
         })
     }

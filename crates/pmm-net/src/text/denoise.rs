@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pmm_core::{MASK, Place, Texts, TokenDenoiser};
+use pmm_core::{MASK, Texts, TokenDenoiser, TokenPosition};
 
 use super::net::TextNet;
 use crate::ops::transformer::Text;
@@ -35,7 +35,7 @@ impl TokenDenoiser for TextDenoiser {
         self.net.length()
     }
 
-    fn logits(&self, texts: &Texts<'_>, wanted: &[Place], logits: &mut [f32]) {
+    fn logits(&self, texts: &Texts<'_>, wanted: &[TokenPosition], logits: &mut [f32]) {
         let (length, classes) = (self.length(), self.classes());
         let rows = texts.tokens.len() / length;
         let mut positions = vec![Vec::new(); rows];

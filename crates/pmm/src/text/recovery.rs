@@ -1,6 +1,6 @@
 //! How well hidden tokens of held-out passages are recovered, by the model and by a trigram model.
 
-use pmm_core::{MASK, Place, Purpose, Streams, Texts, TokenDenoiser};
+use pmm_core::{MASK, Purpose, Streams, Texts, TokenDenoiser, TokenPosition};
 use pmm_eval::text::NGram;
 
 use super::evaluate::spread;
@@ -46,10 +46,10 @@ pub(super) fn recovery(
         denoiser.net().clock().time(-share.ln(), 0.5).clamp(0.0, 1.0)
     };
     let mut times: Vec<f64> = orders.iter().map(|order| time(order.len())).collect();
-    let all: Vec<Place> = orders
+    let all: Vec<TokenPosition> = orders
         .iter()
         .enumerate()
-        .flat_map(|(row, order)| order.iter().map(move |&position| Place { row, position }))
+        .flat_map(|(row, order)| order.iter().map(move |&position| TokenPosition { row, position }))
         .collect();
     let mut logits = vec![0.0; all.len() * classes];
     denoiser.logits(&Texts { tokens: &shown, times: &times }, &all, &mut logits);
@@ -60,10 +60,10 @@ pub(super) fn recovery(
     let recovered = right.count() as f64 / hidden as f64;
     let mut nats = 0.0;
     for k in 0..orders.iter().map(Vec::len).max().unwrap_or(0) {
-        let places: Vec<Place> = orders
+        let places: Vec<TokenPosition> = orders
             .iter()
             .enumerate()
-            .filter_map(|(row, order)| Some(Place { row, position: *order.get(k)? }))
+            .filter_map(|(row, order)| Some(TokenPosition { row, position: *order.get(k)? }))
             .collect();
         let mut logits = vec![0.0; places.len() * classes];
         denoiser.logits(&Texts { tokens: &shown, times: &times }, &places, &mut logits);

@@ -1,7 +1,7 @@
 //! How far samples are from the target as steps grow.
 
 use pmm_core::{
-    Finish, FiniteTarget, Grid, Head, States, Streams, online, total_variation, total_variation_error,
+    Finish, FiniteTarget, Head, States, Streams, TimeGrid, online, total_variation, total_variation_error,
 };
 
 use super::scene::{Scene, clock};
@@ -30,8 +30,8 @@ pub(super) fn columns(scenes: &[Scene]) -> Vec<(String, FiniteTarget)> {
 }
 
 /// The grid of the demo: uniform in the logarithm of the clock.
-pub(super) fn grid(steps: usize) -> anyhow::Result<Grid> {
-    Ok(Grid::log_information(&clock(), 1e-2, steps)?)
+pub(super) fn grid(steps: usize) -> anyhow::Result<TimeGrid> {
+    Ok(TimeGrid::log_information(&clock(), 1e-2, steps)?)
 }
 
 /// Total variation between the target and the law of this many samples, with its standard error.

@@ -1,7 +1,7 @@
 //! The four targets of the demo, one for each pair.
 
 use pmm_core::{
-    Block, Categorical, Exponential, FiniteTarget, Gamma, Head, Normal, Poisson, Space, Store, Values,
+    Block, Categorical, Elements, Exponential, FiniteTarget, Gamma, Head, Normal, Poisson, Space, Values,
 };
 
 /// A known target on one coordinate, and how to speak of it.
@@ -73,12 +73,12 @@ fn names(points: &[f32]) -> Vec<String> {
 }
 
 fn scalar(block: Block, points: &[f32], head: Head) -> anyhow::Result<FiniteTarget> {
-    let values = Values::new(vec![Store::from(points.to_vec())]);
+    let values = Values::new(vec![Elements::from(points.to_vec())]);
     Ok(FiniteTarget::new(&Space::new(vec![block]), values, &WEIGHTS)?.with_head(head))
 }
 
 fn categories() -> anyhow::Result<FiniteTarget> {
     let space = Space::new(vec![Block::new(Categorical::new(3, 3.0)?.simplex(), 1, clock())?]);
-    let points = Values::new(vec![Store::from(vec![1.0f32, 0.0, 0.0, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5])]);
+    let points = Values::new(vec![Elements::from(vec![1.0f32, 0.0, 0.0, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5])]);
     Ok(FiniteTarget::new(&space, points, &WEIGHTS)?)
 }

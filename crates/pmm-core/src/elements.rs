@@ -2,7 +2,7 @@
 
 /// A contiguous buffer of one element type.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Store {
+pub enum Elements {
     /// Statistics.
     Double(Vec<f64>),
     /// Data, posterior means, estimates.
@@ -11,30 +11,35 @@ pub enum Store {
     Token(Vec<u32>),
 }
 
-/// An element that a [`Store`] can hold.
+/// An element that a [`Elements`] can hold.
 pub trait Element: Copy + PartialEq + Default + std::fmt::Debug + Send + Sync + 'static {
     /// The element type's name, for messages.
     const NAME: &'static str;
+    /// The element as a number.
+    fn as_f64(self) -> f64;
     /// The buffer, if it holds this type.
-    fn get(store: &Store) -> Option<&[Self]>;
+    fn get(store: &Elements) -> Option<&[Self]>;
     /// The buffer, if it holds this type.
-    fn get_mut(store: &mut Store) -> Option<&mut [Self]>;
+    fn get_mut(store: &mut Elements) -> Option<&mut [Self]>;
     /// A buffer of this type.
-    fn store(elements: Vec<Self>) -> Store;
+    fn wrap(elements: Vec<Self>) -> Elements;
 }
 
 macro_rules! element {
     ($type:ty, $variant:ident) => {
         impl Element for $type {
             const NAME: &'static str = stringify!($type);
-            fn get(store: &Store) -> Option<&[Self]> {
-                if let Store::$variant(elements) = store { Some(elements) } else { None }
+            fn as_f64(self) -> f64 {
+                self.into()
             }
-            fn get_mut(store: &mut Store) -> Option<&mut [Self]> {
-                if let Store::$variant(elements) = store { Some(elements) } else { None }
+            fn get(store: &Elements) -> Option<&[Self]> {
+                if let Elements::$variant(elements) = store { Some(elements) } else { None }
             }
-            fn store(elements: Vec<Self>) -> Store {
-                Store::$variant(elements)
+            fn get_mut(store: &mut Elements) -> Option<&mut [Self]> {
+                if let Elements::$variant(elements) = store { Some(elements) } else { None }
+            }
+            fn wrap(elements: Vec<Self>) -> Elements {
+                Elements::$variant(elements)
             }
         }
     };
@@ -43,7 +48,7 @@ element!(f64, Double);
 element!(f32, Single);
 element!(u32, Token);
 
-impl Store {
+impl Elements {
     /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
@@ -67,6 +72,18 @@ impl Store {
         }
     }
 
+    /// The chosen rows, in that order; a row is `len` elements.
+    pub(crate) fn select(&self, len: usize, chosen: &[usize]) -> Self {
+        fn rows<T: Copy>(elements: &[T], len: usize, chosen: &[usize]) -> Vec<T> {
+            chosen.iter().flat_map(|&row| &elements[row * len..][..len]).copied().collect()
+        }
+        match self {
+            Self::Double(elements) => Self::Double(rows(elements, len, chosen)),
+            Self::Single(elements) => Self::Single(rows(elements, len, chosen)),
+            Self::Token(elements) => Self::Token(rows(elements, len, chosen)),
+        }
+    }
+
     /// The elements, if they are `f32`.
     pub fn as_f32(&self) -> Option<&[f32]> {
         f32::get(self)
@@ -78,13 +95,13 @@ impl Store {
     }
 }
 
-impl From<Vec<f32>> for Store {
+impl From<Vec<f32>> for Elements {
     fn from(elements: Vec<f32>) -> Self {
         Self::Single(elements)
     }
 }
 
-impl From<Vec<u32>> for Store {
+impl From<Vec<u32>> for Elements {
     fn from(elements: Vec<u32>) -> Self {
         Self::Token(elements)
     }

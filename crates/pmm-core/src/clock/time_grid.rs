@@ -10,20 +10,20 @@ use crate::error::ParameterError;
 /// smallest a.
 ///
 /// ```
-/// use pmm_core::{Clock, Exponential, Grid};
+/// use pmm_core::{Clock, Exponential, TimeGrid};
 /// let clock = Exponential::default();
-/// assert_eq!(Grid::uniform(4)?.times(), [0.0, 0.25, 0.5, 0.75, 1.0]);
-/// let grid = Grid::log_information(&clock, 0.01, 3)?;
+/// assert_eq!(TimeGrid::uniform(4)?.times(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// let grid = TimeGrid::log_information(&clock, 0.01, 3)?;
 /// let a: Vec<f64> = grid.times().iter().map(|&t| clock.information(t, 0.0)).collect();
 /// assert!((a[2] * a[2] - a[1] * a[3]).abs() < 1e-6); // a geometric sequence after a[0] = 0
 /// # Ok::<(), pmm_core::ParameterError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grid {
+pub struct TimeGrid {
     times: Vec<f64>,
 }
 
-impl Grid {
+impl TimeGrid {
     /// Uniform in t.
     pub fn uniform(steps: usize) -> Result<Self, ParameterError> {
         check_steps(steps)?;
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn karras_is_uniform_in_its_power() {
         let clock = Exponential::default();
-        let grid = Grid::karras(&clock, 80.0, 7.0, 9).unwrap();
+        let grid = TimeGrid::karras(&clock, 80.0, 7.0, 9).unwrap();
         let roots: Vec<f64> =
             grid.times()[1..].iter().map(|&t| clock.information(t, 0.0).powf(-0.5 / 7.0)).collect();
         let gap = (roots[8] - roots[0]) / 8.0;
@@ -112,9 +112,9 @@ mod tests {
         let clock = Exponential::default();
         for steps in 1..50 {
             for grid in [
-                Grid::log_information(&clock, 1e-3, steps),
-                Grid::karras(&clock, 80.0, 7.0, steps),
-                Grid::uniform(steps),
+                TimeGrid::log_information(&clock, 1e-3, steps),
+                TimeGrid::karras(&clock, 80.0, 7.0, steps),
+                TimeGrid::uniform(steps),
             ] {
                 let grid = grid.unwrap();
                 assert_eq!((grid.steps(), grid.times()[0], *grid.times().last().unwrap()), (steps, 0.0, 1.0));
@@ -125,10 +125,10 @@ mod tests {
     #[test]
     fn bad_ranges_are_refused() {
         let clock = Exponential::default();
-        assert!(Grid::uniform(0).is_err());
-        assert!(Grid::log_information(&clock, 0.0, 5).is_err());
-        assert!(Grid::log_information(&clock, 1e9, 5).is_err());
-        assert!(Grid::log_information(&LogLinear, 0.1, 5).is_err());
-        assert!(Grid::karras(&clock, f64::NAN, 7.0, 5).is_err());
+        assert!(TimeGrid::uniform(0).is_err());
+        assert!(TimeGrid::log_information(&clock, 0.0, 5).is_err());
+        assert!(TimeGrid::log_information(&clock, 1e9, 5).is_err());
+        assert!(TimeGrid::log_information(&LogLinear, 0.1, 5).is_err());
+        assert!(TimeGrid::karras(&clock, f64::NAN, 7.0, 5).is_err());
     }
 }
