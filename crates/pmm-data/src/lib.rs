@@ -1,14 +1,14 @@
-//! Files and coordinates: a table is read as records of text, typed by a [`Schema`], coded to [`Cells`] and written back;
+//! Files and coordinates: a table is read as typed batches, described by a [`Schema`], coded to [`Cells`] and written back;
 //! text is read in pieces and coded to [`Tokens`]; pictures are made alike and kept as [`Images`].
 //!
 //! | step | by | what it knows |
 //! |---|---|---|
-//! | file → records of text | [`Source`], [`Records`] | formats, delimiters, quotes, gzip, encodings |
-//! | records → schema | [`Schema::infer`], [`Overrides`] | kinds, pairs, gates, missing markers; one streaming pass |
-//! | record → codes and values | [`Coder`], [`Table`] | matches columns by name, unseen levels, sampling of rows |
+//! | file or batches in memory → rows in their own types | [`Source`], [`RowBatch`] | formats, delimiters, quotes, gzip, encodings |
+//! | rows → schema | [`Schema::infer`], [`Overrides`] | kinds, pairs, gates, what is missing; one streaming pass |
+//! | rows → cells | [`Coder`], [`Table`] | matches columns by name, unseen levels, sampling of rows |
 //! | value ⇄ normal score | [`Grid`] | the empirical distribution of a column |
-//! | code and value → text | [`Column::decode`] | decimals, date formats, levels |
-//! | text → file | [`Writer`] | quoting, gzip, Parquet and Arrow types, temporary names |
+//! | cells → arrays | [`Decoder`], [`RowsDecoder`] | types, grids, levels; gaps filled, the rest as it was |
+//! | arrays → file | [`Writer`] | Parquet, Arrow, delimited text and its formats; temporary names, pipes |
 //! | files → pieces of text | [`TextSource`] | folders, JSON lines, gzip and xz, UTF-8 |
 //! | text ⇄ tokens | [`Tokenizer`] | characters, bytes, byte-level BPE and its files |
 //! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
@@ -32,9 +32,10 @@ pub use self::image::{
     holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{
-    CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
-    EMPTY, Field, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError, MISSING,
-    NumberFormat, Numbers, OverrideError, Overrides, PairKind, ReadError, ReadNotes, ReadOptions, Record,
-    Records, Schema, SchemaError, Source, Special, Table, TimeFormat, Unseen, WriteError, Writer, Zone,
+    Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnOverride, ColumnType, ColumnTypeError,
+    DateFormat, DateOrder, Decoder, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError,
+    MISSING, NumberFormat, Numbers, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError,
+    ReadNotes, ReadOptions, RowBatch, RowsDecoder, Schema, SchemaError, Source, Special, Table, TextFormat,
+    TimeFormat, Unseen, WriteError, Writer, Zone,
 };
 pub use text::{Bpe, Characters, Piece, TextDataError, TextOptions, TextSource, Tokenizer, Tokens};

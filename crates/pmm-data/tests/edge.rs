@@ -5,7 +5,8 @@ use std::io::Write;
 
 use pmm_core::Streams;
 use pmm_data::{
-    Coding, EMPTY, Header, Kind, Overrides, PairKind, ReadError, ReadOptions, Record, Schema, Source, Table,
+    Cell, CellError, Cells, Coding, Header, Kind, Overrides, PairKind, Place, ReadError, ReadOptions, Schema,
+    Source, Table,
 };
 
 fn source(text: &str) -> Source {
@@ -113,8 +114,8 @@ fn infinities_are_refused_unless_set() {
     let mut overrides = Overrides::default();
     overrides.set("columns.x.specials", "inf").unwrap();
     let schema = Schema::infer(&source(text), &overrides).unwrap();
-    assert_eq!(schema.columns[0].parse("inf").unwrap().0, 1);
-    assert_eq!(schema.columns[0].decode(1, f64::NAN, 0.5), "inf");
+    assert_eq!(schema.columns[0].parse("inf").unwrap(), Cell::Special(0));
+    assert_eq!(schema.columns[0].text(Cell::Special(0), 0.5), "inf");
     for (key, value) in [("columns.x.pair", "none"), ("columns.x.kind", "category")] {
         let mut overrides = Overrides::default();
         overrides.set(key, value).unwrap();
@@ -136,7 +137,7 @@ fn mixed_types() {
     let few = column(cells);
     assert_eq!((few.kind, few.n_codes()), (Kind::Real, 2));
     assert!(few.reason.contains("1.0 % <5 → gate"), "{}", few.reason);
-    assert_eq!(few.decode(few.parse("<5").unwrap().0, f64::NAN, 0.0), "<5");
+    assert_eq!(few.text(few.parse("<5").unwrap(), 0.0), "<5");
     // … many make a category.
     let many = column((0..200).map(|i| if i % 2 == 0 { "unknown".into() } else { format!("{}", i % 5) }));
     assert_eq!(many.kind, Kind::Category);
@@ -148,7 +149,7 @@ fn codes_stay_text() {
     let zips = column((0..100).map(|i| format!("{:05}", 500 + i % 40 * 331)));
     assert_eq!(zips.kind, Kind::Category);
     assert!(zips.reason.contains("leading zeros"), "{}", zips.reason);
-    assert_eq!(zips.decode(zips.parse("00500").unwrap().0, f64::NAN, 0.5), "00500");
+    assert_eq!(zips.text(zips.parse("00500").unwrap(), 0.5), "00500");
     let long = column((0..100u64).map(|i| format!("{}", 9_007_199_254_740_993 + i % 7)));
     assert_eq!(long.kind, Kind::Category);
     assert!(long.reason.contains("2^53"), "{}", long.reason);
@@ -164,14 +165,15 @@ fn gates() {
     }));
     assert!(rain.reason.contains("90 % 0, 2.0 % 99999 → gate"), "{}", rain.reason);
     assert_eq!(rain.n_codes(), 3);
-    assert_eq!(rain.parse("0").unwrap(), (1, 0.0));
-    assert_eq!(rain.parse("0.000").unwrap(), (1, 0.0));
-    assert_eq!(rain.decode(2, f64::NAN, 0.5), "99999");
+    assert_eq!(rain.parse("0").unwrap(), Cell::Special(0));
+    assert_eq!(rain.parse("0.000").unwrap(), Cell::Special(0));
+    assert_eq!(rain.text(Cell::Special(1), 0.5), "99999");
+    assert_eq!((rain.number(Cell::Special(1)), rain.number(Cell::Missing)), (Some(99_999.0), None));
     let visits =
         column((0..2_000).map(|i| if i % 40 == 0 { "-999".into() } else { format!("{}", i * 7 % 300) }));
     assert_eq!((visits.kind, visits.n_codes()), (Kind::Count, 2), "{}", visits.reason);
-    let (code, value) = rain.parse("12.5").unwrap();
-    assert_eq!((code, value, rain.decode(code, value, 0.5).as_str()), (0, 12.5, "12.5"));
+    let cell = rain.parse("12.5").unwrap();
+    assert_eq!((cell, rain.text(cell, 0.5).as_str()), (Cell::Value(12.5), "12.5"));
 }
 
 #[test]
@@ -189,7 +191,7 @@ fn kinds_with_their_reasons() {
     assert_eq!((tail.kind, tail.pair), (Kind::Positive, PairKind::Gamma));
     let dates = column((0..40).map(|i| format!("2020-01-{:02}T10:00:00Z", 1 + i % 30)));
     assert_eq!((dates.kind, dates.pair), (Kind::DateTime, PairKind::Normal));
-    assert_eq!(dates.decode(0, dates.parse("2020-01-09T10:00:00Z").unwrap().1, 0.5), "2020-01-09T10:00:00Z");
+    assert_eq!(dates.text(dates.parse("2020-01-09T10:00:00Z").unwrap(), 0.5), "2020-01-09T10:00:00Z");
     for column in [yes_no, identifiers, text, tail, dates] {
         assert!(!column.reason.is_empty() && column.reason.len() < 120, "{}", column.reason);
     }
@@ -203,8 +205,9 @@ fn ten_thousand_categories() {
     let column = &schema.columns[0];
     assert_eq!((column.kind, column.n_codes()), (Kind::Category, 1024));
     assert!(column.reason.contains("10,000 levels, the rarest share 64 codes"), "{}", column.reason);
-    let code = column.parse("k9999").unwrap().0;
-    assert!(column.decode(code, f64::NAN, 0.7).starts_with('k'));
+    let cell = column.parse("k9999").unwrap();
+    assert!(column.text(cell, 0.7).starts_with('k'));
+    assert_eq!(column.text(cell, column.tie("k9999")), "k9999", "a given level is that level");
     assert_eq!(Schema::from_json(&schema.to_json().unwrap()).unwrap(), schema);
 }
 
@@ -247,7 +250,7 @@ fn one_million_rows() {
     assert!(notes.messages()[0].contains("10000 of 1000000 rows"));
     // Value 3 of a sample row is what stands in its line.
     let row = 1234;
-    assert_eq!(table.columns[2].value[row], (table.origin[row] % 50) as f64);
+    assert_eq!(table.columns[2].get(row), Cell::Value((table.origin[row] % 50) as f64));
     let (again, _) = Table::read(&source, &schema, 30_000, &Streams::new(0)).unwrap();
     assert_eq!(again.origin, table.origin);
 }
@@ -262,18 +265,20 @@ fn names_match_in_any_order() {
         (&["extra".to_owned()][..], &["a".to_owned()][..])
     );
     assert_eq!((notes.unseen[0].count, notes.unseen[0].examples.as_slice()), (1, &["z".to_owned()][..]));
-    assert_eq!(table.columns[0].code, [EMPTY, EMPTY]);
-    assert_eq!(table.columns[1].code, [1, EMPTY]);
-    assert_eq!(table.columns[2].value, [9.0, 8.0]);
+    assert!(table.columns[0].is_empty(), "an absent column is unknown, not missing");
+    let cells = |cells: &Cells| cells.iter().collect::<Vec<_>>();
+    assert_eq!(cells(&table.columns[1]), [Cell::Level(1), Cell::Unseen]);
+    assert_eq!(cells(&table.columns[2]), [Cell::Value(9.0), Cell::Value(8.0)]);
     assert_eq!(notes.messages().len(), 3);
 }
 
 #[test]
 fn other_files_that_do_not_fit() {
     let schema = infer("a,b\n1.5,x\n2.5,y\n3.5,x\n");
-    let mut coder = schema.coder(&source("a,b\n1,x\n2,y\n")).unwrap();
-    let error = coder.code(&Record { line: 9, cells: vec!["1,5".into(), "x".into()] }).unwrap_err();
-    assert_eq!(error.to_string(), "t.csv, line 9, column a: \"1,5\" is not a number");
+    let other = source("a,b\n1,x\n\n\"1,5\",y\n");
+    let mut coder = schema.coder(&other).unwrap();
+    let error = coder.code(&other.batches().unwrap().next().unwrap().unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "t.csv, line 4, column a: \"1,5\" is not a number");
     assert_eq!(error.hint().unwrap(), "its values lie between 1.5 and 3.5");
     assert!(matches!(schema.coder(&source("p,q\n1,2\n")), Err(ReadError::NoCommonColumn { .. })));
     let bare = ReadOptions { header: Header::No, delimiter: None };
@@ -289,7 +294,7 @@ fn without_header_columns_match_by_place() {
     let other = Source::from_bytes("t.csv", b"y,4\n".to_vec(), &ReadOptions::like(&schema)).unwrap();
     assert!(matches!(
         Table::read(&other, &schema, 100, &Streams::new(0)),
-        Err(ReadError::Cell { line: 1, column, .. }) if column == "c1"
+        Err(ReadError::Cell { place: Place::Line(1), column, .. }) if column == "c1"
     ));
 }
 
@@ -323,6 +328,44 @@ fn settings_change_the_schema() {
     assert_eq!(Schema::infer(&source(&text), &unchanged).unwrap(), infer(&text));
 }
 
+/// A given cell is what comes out, or it is refused with the nearest that could.
+#[test]
+fn given_cells_are_kept_or_refused() {
+    let classes = column((0..60).map(|i| (1 + i % 3).to_string()));
+    assert_eq!(classes.parse("2").unwrap(), Cell::Value(2.0));
+    let error = classes.parse("1.5").unwrap_err();
+    assert_eq!(error.to_string(), "\"1.5\" is not among the values that it can have; the nearest is 2");
+    assert!(matches!(classes.parse("1e30"), Err(CellError::OffGrid { .. })), "too large for its type");
+    let floats = column((0..60).map(|i| format!("{}.0", 371 + i * i)));
+    assert_eq!(floats.text(Cell::Value(180.4), 0.5), "180.0", "integers, though written with a point");
+    let money = column((0..60).map(|i| format!("{i}.{:02}", i * 7 % 100)));
+    assert!(money.parse("1.005").is_err() && money.parse("1.05").is_ok() && money.parse("999.99").is_ok());
+    let days = column((0..60).map(|i| format!("2020-01-{:02}", 1 + i % 31)));
+    assert_eq!(days.parse("2012-02-29").unwrap(), Cell::Value(15_399.0), "a date never seen is that date");
+}
+
+/// Blanks around a level belong to it; around numbers, dates and markers they do not.
+#[test]
+fn blanks_belong_to_levels() {
+    let text = (0..60).fold("a,b,c\n".to_owned(), |text, i| {
+        text + ["C1 ", "C1", " D"][i % 3]
+            + ","
+            + [" 1", "2 ", " 3 "][i % 3]
+            + ["0", "5"][i % 2]
+            + ","
+            + [" NA", "x"][i % 2]
+            + "\n"
+    });
+    let text = text.replace("2 0", "20 ").replace("2 5", "25 ").replace("3 0", "30 ").replace("3 5", "35 ");
+    let schema = infer(&text);
+    assert_eq!(kinds(&schema), [Kind::Category, Kind::Count, Kind::Category]);
+    let Coding::Levels(levels) = &schema.columns[0].coding else { panic!() };
+    assert_eq!(levels.levels().len(), 3);
+    assert_eq!(schema.columns[0].text(schema.columns[0].parse("C1 ").unwrap(), 0.5), "C1 ");
+    assert_eq!(schema.columns[0].text(schema.columns[0].parse("D").unwrap(), 0.5), " D");
+    assert_eq!(schema.columns[2].missing, 30);
+}
+
 #[test]
 fn foreign_formats_are_named() {
     let error = refused(b"PK\x03\x04rest");
@@ -337,7 +380,9 @@ fn damaged_schemas_are_refused() {
     let json = infer("a,b\n1.5,x\n2.5,y\n3.5,x\n").to_json().unwrap();
     assert!(Schema::from_json(&json).is_ok());
     for (from, to, why) in [
-        ("\"version\": 1", "\"version\": 9", "version 9"),
+        ("\"version\": 2", "\"version\": 9", "version 9"),
+        ("\"version\": 2", "\"version\": 1", "version 1"),
+        ("\"arrow\": null", "\"arrow\": \"int7\"", "int7"),
         ("\"rows\": 3", "\"rows\": 3, \"colour\": 1", "colour"),
         ("\"b\"", "\"a\"", "twice"),
         ("\"normal\"", "\"categorical\"", "not coded as numbers"),

@@ -1,21 +1,18 @@
-//! Records of any file of the same table → codes and values, by the names of the columns.
+//! Rows of any file of the same table → cells, by the names of the columns.
 
 use std::collections::HashMap;
 
-use super::column::EMPTY;
-use super::error::{CellError, ReadError};
+use arrow_schema::DataType;
+
+use super::batches::RowBatch;
+use super::cell::{Cell, Cells};
+use super::error::{CellError, Place, ReadError};
 use super::missing::Markers;
 use super::near::listed;
-use super::records::Record;
-use super::schema::{Coding, Schema};
+use super::schema::{Column, Schema};
 use super::source::Source;
-
-/// Code and value of every column of the schema; constants and columns out of the model are `(EMPTY, NaN)`.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CodedRow {
-    /// `(code, value)` as in [`Cells`](super::Cells).
-    pub cells: Vec<(u32, f64)>,
-}
+use super::value_coder::ValueCoder;
+use super::view::View;
 
 /// A level that the schema does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +34,9 @@ pub struct ReadNotes {
     pub rows_kept: u64,
     /// Columns of the file that the schema does not have: ignored.
     pub extra: Vec<String>,
-    /// Modelled columns of the schema that the file does not have: missing in every row.
+    /// Modelled columns of the schema that the file does not have: unknown in every row.
     pub absent: Vec<String>,
-    /// Levels that the schema does not know: missing.
+    /// Levels that the schema does not know: unknown.
     pub unseen: Vec<Unseen>,
 }
 
@@ -54,12 +51,12 @@ impl ReadNotes {
             messages.push(format!("columns not in the model are ignored: {}", listed(&self.extra)));
         }
         if !self.absent.is_empty() {
-            messages.push(format!("columns not in the file are taken as missing: {}", listed(&self.absent)));
+            messages.push(format!("columns not in the file are unknown: {}", listed(&self.absent)));
         }
         for unseen in &self.unseen {
             let levels = listed(&unseen.examples);
             messages.push(format!(
-                "column {}: {} cells with levels never seen before are taken as missing: {levels}",
+                "column {}: {} cells with levels never seen before are taken as unknown: {levels}",
                 unseen.column, unseen.count
             ));
         }
@@ -67,16 +64,24 @@ impl ReadNotes {
     }
 }
 
-/// Codes the records of one file.
+/// Codes the rows of one file.
 pub struct Coder<'a> {
     schema: &'a Schema,
     path: String,
-    markers: Markers,
-    /// The place in a record of every column of the schema.
-    places: Vec<Option<usize>>,
+    /// What is missing in delimited text; elsewhere only null is.
+    markers: Option<Markers>,
+    columns: Vec<CodedColumn>,
+    absent: Vec<usize>,
     notes: ReadNotes,
     /// The place in `notes.unseen` of a column.
     unseen: HashMap<usize, usize>,
+}
+
+/// One column of the schema in this file.
+struct CodedColumn {
+    /// Its place in the file.
+    place: Option<usize>,
+    values: ValueCoder,
 }
 
 /// Examples of unseen levels that are kept.
@@ -99,72 +104,88 @@ impl Schema {
             let expected = self.columns.iter().map(|column| column.name.clone()).collect();
             return Err(ReadError::NoCommonColumn { path, expected });
         }
-        let absent = self
-            .columns
-            .iter()
-            .zip(&places)
-            .filter(|(column, place)| place.is_none() && column.is_modelled());
-        let absent = absent.map(|(column, _)| column.name.clone()).collect();
+        let absent: Vec<usize> = (0..places.len())
+            .filter(|&column| places[column].is_none() && self.columns[column].is_modelled())
+            .collect();
         let extra = (0..names.len())
             .filter(|place| !places.contains(&Some(*place)))
             .map(|place| names[place].clone());
-        let notes = ReadNotes { extra: extra.collect(), absent, ..ReadNotes::default() };
-        let markers = Markers::new(&self.missing);
-        Ok(Coder { schema: self, path, markers, places, notes, unseen: HashMap::new() })
+        let absent_names = absent.iter().map(|&column| self.columns[column].name.clone()).collect();
+        let notes = ReadNotes { extra: extra.collect(), absent: absent_names, ..ReadNotes::default() };
+        let markers = source.is_delimited().then(|| Markers::new(&self.missing));
+        let coded = |(column, place): (&Column, Option<usize>)| {
+            let data_type = place.map_or(&DataType::Utf8, |place| source.schema().field(place).data_type());
+            let refused = |cell| ReadError::Cell {
+                path: path.clone(),
+                place: Place::Row(1),
+                column: column.name.clone(),
+                cell: Box::new(cell),
+            };
+            Ok(CodedColumn { place, values: ValueCoder::new(column, data_type).map_err(refused)? })
+        };
+        let columns = self.columns.iter().zip(places).map(coded).collect::<Result<_, ReadError>>()?;
+        Ok(Coder { schema: self, path, markers, columns, absent, notes, unseen: HashMap::new() })
     }
 }
 
 impl Coder<'_> {
-    /// Codes one record. A level never seen is missing and noted; what is no number in a number column is an error.
-    pub fn code(&mut self, record: &Record) -> Result<CodedRow, ReadError> {
-        let mut row = CodedRow::default();
-        self.code_into(record, &mut row)?;
-        Ok(row)
-    }
-
-    /// Like [`code`](Self::code), reusing the memory of `row`.
-    pub fn code_into(&mut self, record: &Record, row: &mut CodedRow) -> Result<(), ReadError> {
-        self.notes.rows_seen += 1;
+    /// Codes some rows: cells by column of the schema. Columns that are not modelled, and those that the file does not have
+    /// (see [`absent`](Self::absent)), have no cells at all. A level never seen is [`Cell::Unseen`] and noted; what is no
+    /// number in a number column is an error.
+    pub fn code(&mut self, rows: &RowBatch) -> Result<Vec<Cells>, ReadError> {
+        let cells = (0..self.columns.len()).map(|column| self.code_column(column, rows)).collect();
+        self.notes.rows_seen += rows.rows() as u64;
         self.notes.rows_kept = self.notes.rows_seen;
-        row.cells.clear();
-        for place in 0..self.places.len() {
-            let cell = self.cell(place, record)?;
-            row.cells.push(cell);
-        }
-        Ok(())
+        cells
     }
 
-    fn cell(&mut self, place: usize, record: &Record) -> Result<(u32, f64), ReadError> {
-        let (schema, missing) = (self.schema, (EMPTY, f64::NAN));
-        let column = &schema.columns[place];
-        let text = self.places[place].and_then(|at| record.cells.get(at)).map_or("", |text| text.trim());
-        if !column.is_modelled() || self.markers.is_missing(text) {
-            return Ok(missing);
-        }
-        if let Coding::Levels(levels) = &column.coding {
-            return Ok(match levels.code(text) {
-                Some(code) => (code, f64::NAN),
-                None => {
-                    self.note_unseen(place, text);
-                    missing
-                }
-            });
-        }
-        column.parse(text).map_err(|cell| self.refusal(record.line, &column.name, cell))
+    /// Modelled columns that the file does not have: unknown in every row, which is not missing.
+    pub fn absent(&self) -> &[usize] {
+        &self.absent
     }
 
-    fn refusal(&self, line: u64, column: &str, cell: CellError) -> ReadError {
-        ReadError::Cell { path: self.path.clone(), line, column: column.to_owned(), cell: Box::new(cell) }
+    /// The place in the file of a column of the schema.
+    pub fn place(&self, column: usize) -> Option<usize> {
+        self.columns[column].place
     }
 
-    fn note_unseen(&mut self, place: usize, text: &str) {
+    /// What was noticed so far.
+    pub fn notes(&self) -> &ReadNotes {
+        &self.notes
+    }
+
+    fn code_column(&mut self, index: usize, rows: &RowBatch) -> Result<Cells, ReadError> {
+        let column = &self.schema.columns[index];
+        let Some(place) = self.columns[index].place.filter(|_| column.is_modelled()) else {
+            return Ok(Cells::new());
+        };
+        let view = View::of(rows.batch.column(place).as_ref());
+        let mut cells = Cells::with_capacity(rows.rows());
+        for row in 0..rows.rows() {
+            let Some(scalar) = view.get(row) else {
+                cells.push(Cell::Missing);
+                continue;
+            };
+            let coded = self.columns[index].values.code(column, scalar, self.markers.as_ref());
+            let cell = coded.map_err(|cell| self.refusal(rows, row, column, cell))?;
+            if cell == Cell::Unseen {
+                self.note_unseen(index, &scalar.text());
+            }
+            cells.push(cell);
+        }
+        Ok(cells)
+    }
+
+    fn refusal(&self, rows: &RowBatch, row: usize, column: &Column, cell: CellError) -> ReadError {
+        let (path, place, column) = (self.path.clone(), rows.place(row), column.name.clone());
+        ReadError::Cell { path, place, column, cell: Box::new(cell) }
+    }
+
+    fn note_unseen(&mut self, column: usize, text: &str) {
         let unseen = &mut self.notes.unseen;
-        let at = *self.unseen.entry(place).or_insert_with(|| {
-            unseen.push(Unseen {
-                column: self.schema.columns[place].name.clone(),
-                count: 0,
-                examples: vec![],
-            });
+        let at = *self.unseen.entry(column).or_insert_with(|| {
+            let column = self.schema.columns[column].name.clone();
+            unseen.push(Unseen { column, count: 0, examples: vec![] });
             unseen.len() - 1
         });
         let unseen = &mut unseen[at];
@@ -172,10 +193,5 @@ impl Coder<'_> {
         if unseen.examples.len() < EXAMPLES && unseen.examples.iter().all(|example| example != text) {
             unseen.examples.push(text.to_owned());
         }
-    }
-
-    /// What was noticed so far.
-    pub fn notes(&self) -> &ReadNotes {
-        &self.notes
     }
 }

@@ -1,10 +1,30 @@
 //! What can go wrong with a table, with file, line, column and value; `hint` says what to do about it.
 
+use std::fmt;
 use std::io;
 
 use thiserror::Error;
 
+use super::file_format::FileFormat;
 use super::near::listed;
+
+/// Where a cell is in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The line at which the row begins, from 1: delimited text.
+    Line(u64),
+    /// The number of the row, from 1: Parquet, Arrow and batches in memory.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
 
 /// A file that cannot be read as a table.
 #[derive(Debug, Error)]
@@ -73,24 +93,24 @@ pub enum ReadError {
         line: u64,
     },
     /// An infinite number.
-    #[error("{path}, line {line}, column {column}: {value} is not a finite number")]
+    #[error("{path}, {place}, column {column}: {value} is not a finite number")]
     Infinite {
         /// The file.
         path: String,
-        /// The line.
-        line: u64,
+        /// The line or row.
+        place: Place,
         /// The column's name.
         column: String,
         /// The text of the cell.
         value: String,
     },
     /// A cell that does not fit its column.
-    #[error("{path}, line {line}, column {column}: {cell}")]
+    #[error("{path}, {place}, column {column}: {cell}")]
     Cell {
         /// The file.
         path: String,
-        /// The line.
-        line: u64,
+        /// The line or row.
+        place: Place,
         /// The column's name.
         column: String,
         /// What is wrong with it.
@@ -144,6 +164,9 @@ impl ReadError {
                 format!("convert the file: iconv -f {from} -t utf-8 {path} > utf8.csv")
             }
             Self::OpenQuote { .. } => "close the quote, or double it (\"\") if it belongs to the text".into(),
+            Self::Infinite { column, value, place: Place::Row(_), .. } => {
+                format!("--set columns.{column}.specials={value} keeps it as a special value")
+            }
             Self::Infinite { column, value, .. } => format!(
                 "--set columns.{column}.specials={value} keeps it as a special value; \
                  --set 'missing=NA;{value}' makes it missing (and replaces the built-in markers)"
@@ -186,6 +209,20 @@ pub enum CellError {
         /// A date that is one.
         example: String,
     },
+    /// A value that the column cannot hold: too fine for its grid, or too large for its type.
+    #[error("{text:?} is not among the values that it can have; the nearest is {nearest}")]
+    OffGrid {
+        /// The text.
+        text: String,
+        /// The nearest value that it can have.
+        nearest: String,
+    },
+    /// NaN or an infinity, which the column never had.
+    #[error("{0} is not a finite number")]
+    NotFinite(String),
+    /// A value of a type that has no cells: a list, a structure, bytes, ….
+    #[error("a value of the type {0} is no cell of a table")]
+    NotACell(String),
     /// The column is kept out of the model.
     #[error("the column is kept out of the model")]
     NotModelled,
@@ -199,7 +236,10 @@ impl CellError {
             Self::NotANumber { range, .. } => {
                 Some(format!("its values lie between {} and {}", range.0, range.1))
             }
-            Self::NotADate { .. } | Self::NotModelled => None,
+            Self::NotFinite(_) => {
+                Some("of typed data only null is missing: make it null, or a number".into())
+            }
+            Self::NotADate { .. } | Self::OffGrid { .. } | Self::NotACell(_) | Self::NotModelled => None,
         }
     }
 }
@@ -296,9 +336,39 @@ pub enum SchemaError {
     },
 }
 
+impl SchemaError {
+    /// What the user can do, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Version { found, known } if found < known => Some(
+                "it was written by an older program: fit the model again, or use the program that wrote it"
+                    .into(),
+            ),
+            Self::Version { .. } => Some("it was written by a newer program: use that one".into()),
+            _ => None,
+        }
+    }
+}
+
 /// A table that cannot be written.
 #[derive(Debug, Error)]
 pub enum WriteError {
+    /// A file name whose ending names no format that is written.
+    #[error("{path}: files that end in .{ending} are not written")]
+    UnknownFormat {
+        /// The file.
+        path: String,
+        /// The ending.
+        ending: String,
+    },
+    /// The folder of the file does not exist.
+    #[error("{path}: there is no folder {folder}")]
+    NoFolder {
+        /// The file.
+        path: String,
+        /// The folder.
+        folder: String,
+    },
     /// The file cannot be written.
     #[error("{path}: {source}")]
     Io {
@@ -315,22 +385,47 @@ pub enum WriteError {
         /// What the writer said.
         reason: String,
     },
-    /// A record of another length than the header.
-    #[error("expected {expected} cells, got {found}")]
-    Ragged {
-        /// Fields of the header.
-        expected: usize,
-        /// Cells of the record.
-        found: usize,
+    /// A batch of other columns or types than the file.
+    #[error("the columns of a batch are {found}, those of the file {expected}")]
+    Columns {
+        /// Names and types of the file.
+        expected: String,
+        /// Names and types of the batch.
+        found: String,
     },
-    /// A text that its column's type cannot hold.
-    #[error("column {column}: {value:?} is not {cell_type}")]
+    /// A value that its column's type cannot hold.
+    #[error("column {column}: {value:?} is no cell of the type {cell_type}")]
     Cell {
         /// The column's name.
         column: String,
-        /// The text.
+        /// Its text.
         value: String,
-        /// The type, in words.
-        cell_type: &'static str,
+        /// The type.
+        cell_type: String,
     },
+    /// Arrays that do not go together.
+    #[error("column {column}: {reason}")]
+    Array {
+        /// The column's name.
+        column: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl WriteError {
+    /// What the user can do, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownFormat { .. } => Some(FileFormat::ENDINGS.into()),
+            Self::NoFolder { folder, .. } => Some(format!("make it: mkdir -p {folder}")),
+            Self::Cell { .. } => Some("write delimited text, or leave the cell out".into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the reader of a pipe has gone away: no failure of the writer.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
 }

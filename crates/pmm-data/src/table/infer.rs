@@ -1,11 +1,14 @@
 //! From profiles to a schema: one streaming pass over the file, then the rules and the user's wishes.
 
+use arrow_schema::DataType;
+
+use super::column_type::ColumnType;
 use super::error::{OverrideError, ReadError};
+use super::gathered::Gathered;
 use super::levels::{Level, Levels};
 use super::missing::{MISSING, Markers};
 use super::overrides::{ColumnOverride, Overrides};
 use super::profile::{Limits, Profile, Seen};
-use super::records::Record;
 use super::rules::{self, grouped, share};
 use super::schema::{Coding, Column, Kind, PairKind, Schema, VERSION};
 use super::source::Source;
@@ -18,26 +21,42 @@ impl Schema {
     pub fn infer(source: &Source, overrides: &Overrides) -> Result<Self, ReadError> {
         overrides.check_names(source.names())?;
         let missing = overrides.missing.clone().unwrap_or_else(|| MISSING.map(str::to_owned).to_vec());
-        let markers = Markers::new(&missing);
+        let markers = source.is_delimited().then(|| Markers::new(&missing));
         let limits = Limits::new(source.names().len());
-        let mut profiles: Vec<Profile> =
-            (0..).zip(source.names()).map(|(place, _)| Profile::new(limits, place)).collect();
-        let (mut records, mut record, mut rows) = (source.records()?, Record::default(), 0);
-        while records.read(&mut record)? {
-            rows += 1;
-            for (profile, cell) in profiles.iter_mut().zip(&record.cells) {
-                profile.add(cell, record.line, &markers);
+        let mut gathered: Vec<Gathered> = (0..)
+            .zip(source.schema().fields())
+            .map(|(place, field)| Gathered::new(field.data_type(), limits, place))
+            .collect();
+        let mut rows = 0;
+        for batch in source.batches()? {
+            let batch = batch?;
+            rows += batch.rows() as u64;
+            for (gathered, array) in gathered.iter_mut().zip(batch.batch.columns()) {
+                gathered.add(array.as_ref(), &batch, markers.as_ref());
             }
         }
         let none = ColumnOverride::default();
-        let mut columns = Vec::with_capacity(profiles.len());
-        for (profile, name) in profiles.into_iter().zip(source.names()) {
+        let mut columns = Vec::with_capacity(gathered.len());
+        for ((gathered, name), field) in
+            gathered.into_iter().zip(source.names()).zip(source.schema().fields())
+        {
             let wish = overrides.columns.get(name).unwrap_or(&none);
-            columns.push(Inference { source, name, wish, profile }.column()?);
+            let arrow = (!source.is_delimited()).then(|| stored_type(field.data_type()));
+            columns.push(match gathered.finish() {
+                Ok(profile) => Inference { source, name, wish, arrow, profile }.column()?,
+                Err(left_out) => left_out.column(name, wish, arrow)?,
+            });
         }
         let (delimiter, header) = (source.delimiter(), source.header());
         Ok(Self { version: VERSION, rows, delimiter, header, missing, columns })
     }
+}
+
+/// A type as the schema remembers it. One whose name cannot be read again has no values but nulls in new rows.
+fn stored_type(data_type: &DataType) -> ColumnType {
+    let own = ColumnType::new(data_type.clone());
+    let readable = own.to_string().parse() == Ok(own.clone());
+    if readable { own } else { ColumnType::new(DataType::Null) }
 }
 
 /// One column on its way into the schema.
@@ -45,6 +64,8 @@ pub(crate) struct Inference<'a> {
     pub(crate) source: &'a Source,
     pub(crate) name: &'a str,
     pub(crate) wish: &'a ColumnOverride,
+    /// Its type, unless it is delimited text.
+    pub(crate) arrow: Option<ColumnType>,
     pub(crate) profile: Profile,
 }
 
@@ -64,7 +85,8 @@ impl Inference<'_> {
         self.check_pair(pair, &coding)?;
         let as_found = kind == auto && pair == kind.default_pair();
         let reason = self.reason(as_found, &coding, why);
-        Ok(Column { name: self.name.to_owned(), kind, pair, reason, missing: self.profile.missing, coding })
+        let (name, missing) = (self.name.to_owned(), self.profile.missing);
+        Ok(Column { name, kind, pair, reason, arrow: self.arrow, missing, coding })
     }
 
     fn coding(&self, kind: Kind, pair: PairKind, why: String) -> Result<(Coding, String), ReadError> {
@@ -108,7 +130,7 @@ impl Inference<'_> {
             );
         }
         let kind = match pair {
-            PairKind::Normal if self.profile.dates.format().is_some() => Kind::DateTime,
+            PairKind::Normal if self.profile.date.is_some() => Kind::DateTime,
             PairKind::Normal => Kind::Real,
             PairKind::Poisson => Kind::Count,
             PairKind::Gamma => Kind::Positive,

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 
 use super::error::SchemaError;
-use super::schema::Schema;
+use super::schema::{Schema, VERSION};
 
 impl Schema {
     /// The schema as JSON for people.
@@ -19,10 +19,26 @@ impl Schema {
 
     /// Reads a schema and refuses one whose parts do not fit together.
     pub fn from_json(text: &str) -> Result<Self, SchemaError> {
-        let schema: Self = serde_json::from_str(text)?;
+        let schema = Self::unchecked(text)?;
         schema.validate()?;
         Ok(schema)
     }
+
+    /// Reads a schema whose parts need not fit together. One of another version is told from one that is damaged.
+    pub(crate) fn unchecked(text: &str) -> Result<Self, SchemaError> {
+        serde_json::from_str(text).map_err(|error| match serde_json::from_str(text) {
+            Ok(Versioned { version }) if version != VERSION => {
+                SchemaError::Version { found: version, known: VERSION }
+            }
+            _ => error.into(),
+        })
+    }
+}
+
+/// What every version of a schema has.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
 }
 
 /// Objects spread over lines, except those that are elements deep inside (levels, specials); lists of numbers do not.

@@ -38,6 +38,8 @@ pub struct Level {
 pub struct Levels {
     levels: Vec<Level>,
     codes: HashMap<String, u32>,
+    /// Codes of levels with blanks around them, by their trimmed text; none where several levels have the same.
+    trimmed: HashMap<String, Option<u32>>,
     /// Places in `levels` of every bucket's levels.
     buckets: Vec<Vec<usize>>,
 }
@@ -90,6 +92,7 @@ impl Levels {
         let shared = levels.len() > MAX_CODES;
         let mut buckets = vec![Vec::new(); if shared { MAX_CODES - OWN_CODES } else { 0 }];
         let mut codes = HashMap::with_capacity(levels.len());
+        let mut trimmed = HashMap::new();
         for (place, level) in levels.iter().enumerate() {
             let mut code = place;
             if shared && place >= OWN_CODES {
@@ -100,8 +103,12 @@ impl Levels {
             if codes.insert(level.text.clone(), code as u32).is_some() {
                 return Err(LevelsError::Duplicate(level.text.clone()));
             }
+            if level.text.trim() != level.text {
+                let one = trimmed.entry(level.text.trim().to_owned()).and_modify(|one| *one = None);
+                one.or_insert(Some(code as u32));
+            }
         }
-        Ok(Self { levels, codes, buckets })
+        Ok(Self { levels, codes, trimmed, buckets })
     }
 
     /// The levels, most frequent first.
@@ -124,11 +131,48 @@ impl Levels {
         self.codes.get(text).copied()
     }
 
-    /// The text of a code; `u` in \[0, 1) picks among the levels of a bucket. Empty for what is no code.
-    pub fn text(&self, code: u32, u: f64) -> &str {
+    /// The code of a level, where blanks around a text count only if levels differ by them alone.
+    pub fn find(&self, text: &str) -> Option<u32> {
+        let trimmed = text.trim();
+        let exact = self.code(text).or_else(|| self.code(trimmed));
+        exact.or_else(|| self.trimmed.get(trimmed).copied().flatten())
+    }
+
+    /// The place in [`levels`](Self::levels) of a code; `u` in \[0, 1) picks among the levels of a bucket.
+    pub fn place(&self, code: u32, u: f64) -> Option<usize> {
         let code = code as usize;
         let own = if self.is_shared() { OWN_CODES } else { self.levels.len() };
-        let place = if code < own { Some(code) } else { self.pick(code - own, u) };
+        if code < own { Some(code) } else { self.pick(code - own, u) }
+    }
+
+    /// The `u` for which the code of a level gives this very level: ½ for a level with a code of its own, the middle of its
+    /// share for one that shares a code.
+    ///
+    /// ```
+    /// use pmm_data::{Level, Levels};
+    /// let levels = (0..5_000).map(|i| Level { text: format!("v{i}"), count: 1 + i % 3 }).collect();
+    /// let levels = Levels::new(levels)?;
+    /// let code = levels.code("v4321").unwrap();
+    /// assert_eq!(levels.text(code, levels.tie("v4321")), "v4321");
+    /// # Ok::<(), pmm_data::LevelsError>(())
+    /// ```
+    pub fn tie(&self, text: &str) -> f64 {
+        let bucket = self.find(text).and_then(|code| (code as usize).checked_sub(OWN_CODES));
+        let Some(places) = bucket.and_then(|bucket| self.buckets.get(bucket)) else { return 0.5 };
+        let count = |place: &usize| self.levels[*place].count;
+        let is_level = |place: &usize| {
+            let own = &self.levels[*place].text;
+            own == text || self.code(text).is_none() && own.trim() == text.trim()
+        };
+        let Some(at) = places.iter().position(is_level) else { return 0.5 };
+        let below: u64 = places[..at].iter().map(count).sum();
+        let total: u64 = places.iter().map(count).sum();
+        (below as f64 + 0.5 * count(&places[at]) as f64) / total.max(1) as f64
+    }
+
+    /// The text of a code; `u` in \[0, 1) picks among the levels of a bucket. Empty for what is no code.
+    pub fn text(&self, code: u32, u: f64) -> &str {
+        let place = self.place(code, u);
         place.map_or("", |place| self.levels[place].text.as_str())
     }
 
@@ -202,6 +246,27 @@ mod tests {
         let total: u64 = bucket.iter().map(|&place| levels.levels[place].count).sum();
         let hits = (0..10_000).filter(|i| levels.text(code, (*i as f64 + 0.5) / 1e4) == "v1050").count();
         assert!((hits as f64 / 1e4 - 50.0 / total as f64).abs() < 2e-4, "{hits} of {total}");
+    }
+
+    #[test]
+    fn every_rare_level_has_its_tie() {
+        let levels = levels(3_000);
+        for level in levels.levels() {
+            let code = levels.code(&level.text).unwrap();
+            assert_eq!(levels.text(code, levels.tie(&level.text)), level.text);
+        }
+        assert_eq!(levels.tie("never seen"), 0.5);
+    }
+
+    #[test]
+    fn blanks_count_only_where_levels_differ_by_them() {
+        let level = |text: &str| Level { text: text.into(), count: 1 };
+        let levels = Levels::new(["C1 ", "C1", " B ", "x ", " x"].map(level).to_vec()).unwrap();
+        assert_ne!(levels.find("C1 "), levels.find("C1"));
+        assert_eq!(levels.find("B"), levels.code(" B "));
+        assert_eq!(levels.find("  C1"), levels.code("C1"));
+        assert_eq!((levels.find("x"), levels.find("x ")), (None, levels.code("x ")));
+        assert_eq!(levels.code("B"), None);
     }
 
     #[test]

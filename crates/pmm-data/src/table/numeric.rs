@@ -1,13 +1,18 @@
 //! The coding of number and date columns: specials, kind, grid, and the reason in words.
 
+use super::column_type::Class;
+use super::date_unit::DateUnit;
 use super::dates::DateFormat;
 use super::error::{OverrideError, ReadError};
 use super::infer::Inference;
 use super::numbers::Number;
+use super::profile::Nature;
 use super::rules::{grouped, share};
+use super::scalar::Scalar;
 use super::schema::{Coding, Kind, Numbers, Special};
 use super::specials;
 use super::spectrum::Spectrum;
+use super::view::float_text;
 
 impl Inference<'_> {
     /// The coding of numbers or dates, with the kind found if none is given, and the reason.
@@ -15,7 +20,7 @@ impl Inference<'_> {
         let wanted = kind.unwrap_or(Kind::Real);
         let date = match wanted {
             Kind::DateTime => {
-                let format = self.profile.dates.format();
+                let format = self.profile.date;
                 Some(format.ok_or_else(|| self.unfit("date_time", "its cells are not dates in one format"))?)
             }
             _ => None,
@@ -23,32 +28,48 @@ impl Inference<'_> {
         let mut spectrum = Spectrum::new(&self.profile, date)
             .ok_or_else(|| self.unfit(wanted.name(), "it has too many texts that are no numbers"))?;
         self.check_tokens(wanted, &spectrum)?;
-        let (format, distinct) = (self.profile.format.format(), spectrum.points.len());
+        let (format, distinct) = (self.profile.format, spectrum.points.len());
         let mut specials = self.specials(date, &mut spectrum)?;
         let discrete =
             specials.is_empty() && spectrum.scale == 1.0 && distinct <= few(self.profile.present());
         let kind = match kind {
             Some(kind) => self.fits(kind, &spectrum).map(|()| kind)?,
+            None if self.profile.nature == Nature::Times => Kind::Real,
             None => find_kind(&spectrum),
         };
         let grid = spectrum.grid().ok_or_else(|| self.unfit(kind.name(), "no ordinary values are left"))?;
-        let mut numbers =
-            Numbers { discrete, snap: spectrum.repeats(), format, date, specials: vec![], grid };
-        for special in specials.iter_mut().filter(|special| special.text.is_empty()) {
-            special.text = numbers.text(special.value.unwrap_or(f64::NAN));
+        let (snap, places) = (spectrum.repeats(), spectrum.places.filter(|_| date.is_none()));
+        let mut numbers = Numbers { discrete, snap, format, places, date, specials: vec![], grid };
+        for special in &mut specials {
+            if let Some(value) = special.value {
+                special.text = self.special_text(&numbers, value);
+            }
         }
         numbers.specials = specials;
         let reason = self.numbers_reason(kind, &numbers, &spectrum, distinct);
         Ok((kind, Coding::Numbers(numbers), reason))
     }
 
+    /// The text of a special value: as its type writes it, or as the column does.
+    fn special_text(&self, numbers: &Numbers, value: f64) -> String {
+        let typed = || {
+            let (arrow, days) = (self.arrow.as_ref()?, numbers.counts_days());
+            match arrow.class() {
+                Class::Raw(kind) if !kind.is_date() => Some(kind.text(kind.raw(value, days))),
+                Class::Float(width) => Some(float_text(width, value)),
+                _ => None,
+            }
+        };
+        typed().unwrap_or_else(|| numbers.text(value))
+    }
+
     /// Infinities, and texts that would be too many special values.
     fn check_tokens(&self, kind: Kind, spectrum: &Spectrum) -> Result<(), ReadError> {
         let wished = |text: &String| self.wish.specials.as_ref().is_some_and(|list| list.contains(text));
-        for (text, line) in &self.profile.infinite {
+        for (text, place) in &self.profile.infinite {
             if kind != Kind::DateTime && !wished(text) {
                 let (path, column) = (self.source.name().to_owned(), self.name.to_owned());
-                return Err(ReadError::Infinite { path, line: *line, column, value: text.clone() });
+                return Err(ReadError::Infinite { path, place: *place, column, value: text.clone() });
             }
         }
         match spectrum.tokens.get(specials::MOST) {
@@ -92,9 +113,15 @@ impl Inference<'_> {
     ) -> Result<Vec<f64>, OverrideError> {
         let mut values = Vec::new();
         for text in list.iter().filter(|text| spectrum.tokens.iter().all(|(token, _)| token != *text)) {
-            let value = match date {
-                Some(date) => date.value(text),
-                None => Number::parse(text).map(|number| number.value),
+            let typed = self.arrow.as_ref().and_then(|arrow| Scalar::parse(arrow, text));
+            let value = match (typed, date) {
+                (Some(Scalar::Raw(kind, raw)), date) => {
+                    let days = date.is_some_and(|date| DateUnit::of(&date) == DateUnit::Day);
+                    Some(kind.value(raw, days))
+                }
+                (Some(Scalar::Float(_, float)), _) => Some(float),
+                (_, Some(date)) => date.value(text),
+                (_, None) => Number::parse(text).map(|number| number.value),
             };
             let known = value.filter(|&value| spectrum.points.iter().any(|point| point.0 == value));
             values.push(
@@ -131,6 +158,7 @@ impl Inference<'_> {
             Kind::DateTime => {
                 format!("dates like {}, {many} distinct", numbers.text(numbers.grid.values()[0]))
             }
+            _ if self.profile.nature == Nature::Times => format!("times in seconds, {many} distinct"),
             _ => format!("numbers, {many} distinct"),
         };
         if numbers.discrete {

@@ -49,7 +49,8 @@ impl Overrides {
         let mut column = self.columns.get(name).cloned().unwrap_or_default();
         match field {
             "kind" => {
-                let kind = Kind::from_name(value).filter(|&kind| kind != Kind::Constant);
+                let kind =
+                    Kind::from_name(value).filter(|kind| !matches!(kind, Kind::Constant | Kind::Other));
                 column.kind = Some(kind.ok_or_else(|| refuse(Kind::NAMES))?);
             }
             "pair" => column.pair = Some(PairKind::from_name(value).ok_or_else(|| refuse(PairKind::NAMES))?),
@@ -77,7 +78,7 @@ impl Overrides {
     /// The wishes of an edited `schema.json`. Unlike [`Schema::from_json`] it accepts that an edited kind or pair no longer
     /// agrees with the coding beside it, which is made anew.
     pub fn from_json(text: &str) -> Result<Self, SchemaError> {
-        Ok(Self::from_schema(&serde_json::from_str(text)?))
+        Ok(Self::from_schema(&Schema::unchecked(text)?))
     }
 
     /// Refuses names that the table does not have.

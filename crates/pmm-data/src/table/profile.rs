@@ -6,8 +6,9 @@ use pmm_core::{Purpose, Streams};
 
 use super::date_scan::DateProfile;
 use super::dates::DateFormat;
-use super::missing::Markers;
-use super::numbers::{FormatProfile, Number};
+use super::error::Place;
+use super::numbers::{FormatProfile, Number, NumberFormat};
+use super::places::{finest, places_of};
 use super::sample::Reservoir;
 
 /// How much is kept of each column. Together the columns stay below some hundred megabytes, however many there are.
@@ -33,25 +34,64 @@ impl Limits {
 }
 
 /// Distinct texts among numbers that are kept in a sample of values.
-const TOKENS: usize = 64;
+pub(crate) const TOKENS: usize = 64;
 
-/// What is known of a column.
+/// What is known of a column after the whole file.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) cells: u64,
     pub(crate) missing: u64,
     /// Cells that are numbers, infinite ones included.
     pub(crate) numbers: u64,
-    pub(crate) format: FormatProfile,
-    pub(crate) dates: DateProfile,
+    pub(crate) format: NumberFormat,
+    /// Decimal places of the numbers; none if they lie on no grid.
+    pub(crate) places: Option<u8>,
+    /// The one format of dates.
+    pub(crate) date: Option<DateFormat>,
+    /// Dates whose day and month cannot be told apart.
+    pub(crate) ambiguous: bool,
     /// Some cell has leading zeros.
     pub(crate) codes: bool,
     /// Some cell is an integer that f64 cannot hold.
     pub(crate) too_long: bool,
-    /// Infinite numbers with the lines where they were seen first.
-    pub(crate) infinite: Vec<(String, u64)>,
+    /// Infinite numbers with the places where they were seen first.
+    pub(crate) infinite: Vec<(String, Place)>,
     pub(crate) steps: Steps,
     pub(crate) seen: Seen,
+    /// What its type says, beside its values.
+    pub(crate) nature: Nature,
+}
+
+/// What the type of a column says about its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Text: what it is shows in the cells.
+    Unknown,
+    /// A category.
+    Levels,
+    /// Numbers; a NaN among them is a special value.
+    Numbers,
+    /// Times of day or durations: numbers, but no counts.
+    Times,
+    /// Dates.
+    Dates,
+}
+
+/// What is gathered of a column of text.
+#[derive(Debug)]
+pub(crate) struct TextProfile {
+    cells: u64,
+    missing: u64,
+    numbers: u64,
+    format: FormatProfile,
+    places: Option<u8>,
+    dates: DateProfile,
+    codes: bool,
+    too_long: bool,
+    infinite: Vec<(String, Place)>,
+    steps: Steps,
+    seen: Seen,
+    nature: Nature,
     limits: Limits,
     place: u64,
 }
@@ -98,36 +138,58 @@ pub(crate) struct ValueSample {
 }
 
 impl Profile {
-    pub(crate) fn new(limits: Limits, place: u64) -> Self {
+    /// Cells that are not missing.
+    pub(crate) fn present(&self) -> u64 {
+        self.cells - self.missing
+    }
+}
+
+impl TextProfile {
+    /// Of the column at a place; `nature` is known for dictionaries.
+    pub(crate) fn new(limits: Limits, place: u64, nature: Nature) -> Self {
         Self {
             cells: 0,
             missing: 0,
             numbers: 0,
             format: FormatProfile::NONE,
+            places: Some(0),
             dates: DateProfile::default(),
             codes: false,
             too_long: false,
             infinite: Vec::new(),
-            steps: Steps { last: None, by_one: true, increasing: true },
+            steps: Steps::NONE,
             seen: Seen::Texts(HashMap::new()),
+            nature,
             limits,
             place,
         }
     }
 
-    /// Cells that are not missing.
-    pub(crate) fn present(&self) -> u64 {
-        self.cells - self.missing
+    pub(crate) fn finish(self) -> Profile {
+        Profile {
+            cells: self.cells,
+            missing: self.missing,
+            numbers: self.numbers,
+            format: self.format.format(),
+            places: self.places,
+            date: self.dates.format(),
+            ambiguous: self.dates.is_ambiguous(),
+            codes: self.codes,
+            too_long: self.too_long,
+            infinite: self.infinite,
+            steps: self.steps,
+            seen: self.seen,
+            nature: self.nature,
+        }
     }
 
-    /// Takes note of one cell.
-    pub(crate) fn add(&mut self, cell: &str, line: u64, markers: &Markers) {
+    /// Takes note of one cell; none is missing. Blanks around a text count, except where it is a number or a date.
+    pub(crate) fn add(&mut self, cell: Option<&str>, place: Place) {
         self.cells += 1;
-        let text = cell.trim();
-        if markers.is_missing(text) {
+        let Some(text) = cell else {
             self.missing += 1;
             return;
-        }
+        };
         let known = match &mut self.seen {
             Seen::Texts(texts) => texts.get_mut(text).map(|entry| {
                 entry.count += 1;
@@ -135,7 +197,7 @@ impl Profile {
             }),
             _ => None,
         };
-        let value = known.unwrap_or_else(|| self.classify(text, line));
+        let value = known.unwrap_or_else(|| self.classify(text.trim(), place));
         self.numbers += u64::from(!value.is_nan());
         self.steps.add(value);
         if known.is_none() {
@@ -144,8 +206,8 @@ impl Profile {
     }
 
     /// Looks at a text for the first time; its number, or NaN.
-    fn classify(&mut self, text: &str, line: u64) -> f64 {
-        if matches!(self.seen, Seen::TooMany) {
+    fn classify(&mut self, text: &str, place: Place) -> f64 {
+        if matches!(self.seen, Seen::TooMany) || self.nature == Nature::Levels {
             return f64::NAN;
         }
         self.dates.add(text);
@@ -154,8 +216,9 @@ impl Profile {
         self.too_long |= number.too_long();
         if number.value.is_finite() {
             self.format.add(&number);
+            self.places = finest(self.places, places_of(number.value));
         } else if self.infinite.len() < TOKENS && self.infinite.iter().all(|(known, _)| known != text) {
-            self.infinite.push((text.to_owned(), line));
+            self.infinite.push((text.to_owned(), place));
         }
         number.value
     }
@@ -164,7 +227,7 @@ impl Profile {
         match &mut self.seen {
             Seen::TooMany => return,
             Seen::Values(sample) => {
-                let value = sample.date.map_or(value, |date| date.value(text).unwrap_or(f64::NAN));
+                let value = sample.date.map_or(value, |date| date.value(text.trim()).unwrap_or(f64::NAN));
                 sample.add(text, value);
                 if sample.tokens.len() > TOKENS {
                     self.seen = Seen::TooMany;
@@ -187,12 +250,14 @@ impl Profile {
             return;
         }
         // Fewer than 2 % of other texts make a column of numbers; some more may come to be fewer.
-        let numeric = self.numbers * 100 >= self.present() * 90 && !self.codes && !self.too_long;
+        let present = self.cells - self.missing;
+        let numeric = self.numbers * 100 >= present * 90 && !self.codes && !self.too_long;
         let date = self.dates.format();
         if numeric || date.is_some() {
             let size = self.limits.values;
             let reservoir = Reservoir::new(size, &Streams::new(0), Purpose::COLUMN_VALUES, self.place);
-            let sample = ValueSample::new(texts, date.filter(|_| !numeric), reservoir);
+            let mut sample = ValueSample::new(date.filter(|_| !numeric), reservoir);
+            sample.add_texts(texts);
             let many = sample.tokens.len() > TOKENS;
             self.seen = if many { Seen::TooMany } else { Seen::Values(Box::new(sample)) };
         } else if texts.len() > self.limits.texts || full {
@@ -202,7 +267,9 @@ impl Profile {
 }
 
 impl Steps {
-    fn add(&mut self, value: f64) {
+    pub(crate) const NONE: Self = Self { last: None, by_one: true, increasing: true };
+
+    pub(crate) fn add(&mut self, value: f64) {
         let first = self.last.is_none();
         let last = self.last.replace(value).unwrap_or(value);
         self.by_one &= value.fract() == 0.0 && (first || value == last + 1.0);
@@ -211,21 +278,24 @@ impl Steps {
 }
 
 impl ValueSample {
-    /// A sample of what is known so far. The order of a hash map is no order, so the texts are sorted.
-    fn new(texts: &HashMap<Box<str>, Entry>, date: Option<DateFormat>, reservoir: Reservoir) -> Self {
-        let mut entries: Vec<(&str, Entry)> = texts.iter().map(|(text, entry)| (&**text, *entry)).collect();
-        entries.sort_unstable_by_key(|&(text, _)| text);
+    /// An empty sample.
+    pub(crate) fn new(date: Option<DateFormat>, reservoir: Reservoir) -> Self {
         let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut sample =
-            Self { values: Vec::new(), tokens: HashMap::new(), low, high, whole: true, date, reservoir };
-        for (text, entry) in entries {
-            let value = date.map_or(entry.value, |date| date.value(text).unwrap_or(f64::NAN));
-            (0..entry.count).for_each(|_| sample.add(text, value));
-        }
-        sample
+        Self { values: Vec::new(), tokens: HashMap::new(), low, high, whole: true, date, reservoir }
     }
 
-    fn add(&mut self, text: &str, value: f64) {
+    /// Adds what is known so far. The order of a hash map is no order, so the texts are sorted.
+    fn add_texts(&mut self, texts: &HashMap<Box<str>, Entry>) {
+        let mut entries: Vec<(&str, Entry)> = texts.iter().map(|(text, entry)| (&**text, *entry)).collect();
+        entries.sort_unstable_by_key(|&(text, _)| text);
+        for (text, entry) in entries {
+            let value = self.date.map_or(entry.value, |date| date.value(text.trim()).unwrap_or(f64::NAN));
+            (0..entry.count).for_each(|_| self.add(text, value));
+        }
+    }
+
+    /// Adds a value; what is not finite, as its text.
+    pub(crate) fn add(&mut self, text: &str, value: f64) {
         if !value.is_finite() {
             *self.tokens.entry(text.to_owned()).or_default() += 1;
             return;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::profile::{Entry, Profile, Seen};
+use super::profile::{Entry, Nature, Profile, Seen};
 use super::schema::Kind;
 
 /// A guess and its reason.
@@ -38,17 +38,22 @@ pub(crate) fn guess(profile: &Profile, name: &str) -> Guess {
         return Guess::new(Kind::DateTime, "dates");
     }
     if is_numbers(profile) {
-        return row_numbers(profile, name).unwrap_or_else(|| Guess::new(Kind::Real, "numbers"));
+        let numbering = row_numbers(profile, name).filter(|_| profile.nature != Nature::Times);
+        return numbering.unwrap_or_else(|| Guess::new(Kind::Real, "numbers"));
     }
     match &profile.seen {
         Seen::Texts(texts) => texts_guess(profile, name, texts),
+        _ if profile.too_long && profile.nature == Nature::Numbers => {
+            let reason = "numbers of more than 15 digits, too many for a category; kept out of the model";
+            Guess::new(Kind::Identifier, reason)
+        }
         _ => Guess::new(Kind::Text, "too many distinct texts to be a category; kept out of the model"),
     }
 }
 
 /// One level, or two opposites.
 fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Guess> {
-    let mut levels: Vec<String> = texts.keys().take(3).map(|text| text.to_lowercase()).collect();
+    let mut levels: Vec<String> = texts.keys().take(3).map(|text| text.trim().to_lowercase()).collect();
     levels.sort_unstable();
     match levels.as_slice() {
         [_] if profile.missing == 0 => {
@@ -63,13 +68,19 @@ fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Gue
 }
 
 fn is_dates(profile: &Profile) -> bool {
+    if profile.nature == Nature::Dates {
+        return !matches!(profile.seen, Seen::TooMany);
+    }
     let sampled =
         !matches!(&profile.seen, Seen::Values(sample) if sample.date.is_none() || !sample.tokens.is_empty());
-    profile.dates.format().is_some() && !matches!(profile.seen, Seen::TooMany) && sampled
+    profile.date.is_some() && !matches!(profile.seen, Seen::TooMany) && sampled
 }
 
 /// Numbers with at most a fifth, and five kinds, of other texts (such as `<5` or `refused`), which become special values.
 fn is_numbers(profile: &Profile) -> bool {
+    if matches!(profile.nature, Nature::Numbers | Nature::Times) {
+        return !profile.too_long && profile.numbers > 0;
+    }
     let tokens = match &profile.seen {
         Seen::Texts(texts) => texts.values().filter(|entry| entry.value.is_nan()).count(),
         Seen::Values(sample) if sample.date.is_none() => sample
@@ -90,7 +101,7 @@ fn is_numbers(profile: &Profile) -> bool {
 /// Integers that only number the rows: consecutive from 0 or 1 in any order, or nearly unique under a name like `id`.
 fn row_numbers(profile: &Profile, name: &str) -> Option<Guess> {
     let steps = profile.steps;
-    let integers = profile.numbers == profile.present() && profile.format.format().decimals == 0;
+    let integers = profile.numbers == profile.present() && profile.format.decimals == 0;
     let (distinct, low, high) = extent(profile)?;
     let consecutive = steps.by_one || distinct == 1.0 && high - low == (profile.cells - 1) as f64;
     let named = is_id_name(name) || steps.increasing && name.to_lowercase().ends_with("id");
@@ -187,8 +198,8 @@ fn category_reason(profile: &Profile, levels: usize) -> String {
     if profile.codes {
         reason += "; codes with leading zeros stay text";
     } else if profile.too_long {
-        reason += "; integers beyond 2^53 stay text";
-    } else if profile.dates.is_ambiguous() {
+        reason += "; integers beyond 2^53 are levels, not numbers";
+    } else if profile.ambiguous {
         reason += "; dates whose day and month cannot be told apart stay text";
     } else if profile.numbers > 0 {
         reason += &format!(

@@ -2,20 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::column_type::{Class, ColumnType};
 use super::dates::DateFormat;
 use super::error::SchemaError;
 use super::grid::Grid;
 use super::levels::Levels;
 use super::numbers::NumberFormat;
+use super::scalar::Scalar;
 
 /// The version of `schema.json` that this program reads and writes.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The columns of a table and how each is modelled.
 ///
 /// ```
 /// use pmm_core::Streams;
-/// use pmm_data::{Kind, Overrides, ReadOptions, Schema, Source, Table};
+/// use pmm_data::{Cell, Kind, Overrides, ReadOptions, Schema, Source, Table};
 /// let text = "town,rain\nOslo,1.25\nRome,0.50\nOslo,NA\n";
 /// let source = Source::from_bytes("rain.csv", text.into(), &ReadOptions::default())?;
 /// let schema = Schema::infer(&source, &Overrides::default())?;
@@ -24,8 +26,8 @@ pub(crate) const VERSION: u32 = 1;
 ///
 /// let (table, _) = Table::read(&source, &schema, usize::MAX, &Streams::new(0))?;
 /// let (town, rain) = (&table.columns[0], &table.columns[1]);
-/// assert_eq!((town.code[1], rain.value[1], rain.code[2]), (1, 0.5, pmm_data::EMPTY));
-/// assert_eq!(schema.columns[1].decode(0, 0.5, 0.0), "0.50");
+/// assert_eq!((town.get(1), rain.get(1), rain.get(2)), (Cell::Level(1), Cell::Value(0.5), Cell::Missing));
+/// assert_eq!(schema.columns[1].text(Cell::Value(0.5), 0.0), "0.50");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,11 +37,11 @@ pub struct Schema {
     pub version: u32,
     /// Rows of the file.
     pub rows: u64,
-    /// What separates fields in the file (a comma for Parquet and Arrow).
+    /// What separates fields in the file (a comma for what is not delimited text).
     pub delimiter: char,
     /// Whether the file names its columns.
     pub header: bool,
-    /// Texts that mark a missing cell, beside the empty text.
+    /// Texts that mark a missing cell in delimited text, beside the empty text; elsewhere only null is missing.
     pub missing: Vec<String>,
     /// The columns, in the order of the file.
     pub columns: Vec<Column>,
@@ -57,6 +59,8 @@ pub struct Column {
     pub pair: PairKind,
     /// Why, in one sentence.
     pub reason: String,
+    /// The Arrow type that it came with; none for delimited text.
+    pub arrow: Option<ColumnType>,
     /// How many cells are missing.
     pub missing: u64,
     /// How its cells become numbers.
@@ -85,6 +89,8 @@ pub enum Kind {
     Identifier,
     /// Free text.
     Text,
+    /// Lists, structures, bytes: not modelled, only passed through.
+    Other,
 }
 
 /// The conjugate pair of a column.
@@ -113,7 +119,7 @@ pub enum Coding {
     Numbers(Numbers),
     /// Always the same text.
     Constant {
-        /// The text; empty if every cell is missing.
+        /// The text; empty if every cell is missing (then the column has missing cells).
         text: String,
     },
     /// Not coded: identifiers and free text.
@@ -130,6 +136,9 @@ pub struct Numbers {
     pub snap: bool,
     /// How numbers are written.
     pub format: NumberFormat,
+    /// Every ordinary value is a multiple of 10^−places: 0 for integers, also where they are written 371.0. None for dates,
+    /// which have their own unit, and for numbers on no such grid.
+    pub places: Option<u8>,
     /// How dates are written, in a column of dates.
     pub date: Option<DateFormat>,
     /// Values apart from the continuum, at most 8 by inference: gate code s + 1 stands for `specials[s]`.
@@ -166,13 +175,14 @@ impl Kind {
             Self::Constant => "constant",
             Self::Identifier => "identifier",
             Self::Text => "text",
+            Self::Other => "other",
         }
     }
 
     /// The kind of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         use Kind::*;
-        let all = [Real, Count, Positive, Category, YesNo, DateTime, Constant, Identifier, Text];
+        let all = [Real, Count, Positive, Category, YesNo, DateTime, Constant, Identifier, Text, Other];
         all.into_iter().find(|kind| kind.name() == name)
     }
 
@@ -183,7 +193,7 @@ impl Kind {
             Self::Count => PairKind::Poisson,
             Self::Positive => PairKind::Gamma,
             Self::Category | Self::YesNo => PairKind::Categorical,
-            Self::Constant | Self::Identifier | Self::Text => PairKind::None,
+            Self::Constant | Self::Identifier | Self::Text | Self::Other => PairKind::None,
         }
     }
 
@@ -200,7 +210,7 @@ impl Kind {
             Self::Count => matches!(pair, PairKind::Normal | PairKind::Poisson | PairKind::Gamma),
             Self::Positive => matches!(pair, PairKind::Normal | PairKind::Gamma),
             Self::Category | Self::YesNo => pair == PairKind::Categorical,
-            Self::Constant | Self::Identifier | Self::Text => false,
+            Self::Constant | Self::Identifier | Self::Text | Self::Other => false,
         }
     }
 }
@@ -258,12 +268,19 @@ impl Column {
         if self.missing > rows {
             return refuse("more cells are missing than there are rows");
         }
+        let class = self.arrow.as_ref().map(ColumnType::class);
+        if class == Some(Class::Other) && self.is_modelled() {
+            return refuse("values of its type are not modelled");
+        }
         let (agrees, coding) = match &self.coding {
-            Coding::Levels(_) => {
+            Coding::Levels(levels) => {
+                if !self.holds(levels) {
+                    return refuse("it has levels that its type cannot hold");
+                }
                 (self.kind.allows(self.pair) && self.pair == PairKind::Categorical, "levels")
             }
             Coding::Numbers(numbers) => {
-                if let Some(reason) = numbers.fault() {
+                if let Some(reason) = numbers.fault(class == Some(Class::Text)) {
                     return refuse(reason);
                 }
                 let dates = numbers.date.is_some() == (self.kind == Kind::DateTime);
@@ -286,16 +303,22 @@ impl Column {
         let (kind, pair) = (self.kind.name().to_owned(), self.pair.name().to_owned());
         Err(SchemaError::Disagree { column: self.name.clone(), kind, pair, coding })
     }
+
+    /// Whether every level is a value of the column's type.
+    fn holds(&self, levels: &Levels) -> bool {
+        let Some(arrow) = &self.arrow else { return true };
+        levels.levels().iter().all(|level| Scalar::parse(arrow, &level.text).is_some())
+    }
 }
 
 impl Numbers {
-    /// What is wrong with it, if anything.
-    fn fault(&self) -> Option<&'static str> {
+    /// What is wrong with it, if anything; a special may be the empty text where that is a text as any other.
+    fn fault(&self, texts_of_a_type: bool) -> Option<&'static str> {
         let texts: std::collections::HashSet<&str> = self.specials.iter().map(|s| s.text.as_str()).collect();
         if self.discrete && !self.specials.is_empty() {
             return Some("a discrete column has no specials");
         }
-        if texts.len() < self.specials.len() || texts.contains("") {
+        if texts.len() < self.specials.len() || texts.contains("") && !texts_of_a_type {
             return Some("the texts of specials must be different and not empty");
         }
         if self.specials.iter().any(|special| special.value.is_some_and(|value| !value.is_finite())) {

@@ -1,16 +1,20 @@
-//! A table in a file: its format, its names, and its records as often as wanted.
+//! A table in a file or in memory: its format, its columns, and its rows as often as wanted.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use flate2::read::MultiGzDecoder;
 use tempfile::NamedTempFile;
 
+use super::batches::Batches;
 use super::columnar;
+use super::delimited::Lines;
+use super::digest;
 use super::error::ReadError;
-use super::records::Records;
 use super::schema::Schema;
 use super::sniff::{self, Header};
 
@@ -30,15 +34,15 @@ impl ReadOptions {
     }
 }
 
-/// A table in a file: CSV with any of the delimiters comma, tab, semicolon and bar, gzip of these, Parquet, or Arrow IPC
-/// (Feather).
+/// A table: a file of CSV with any of the delimiters comma, tab, semicolon and bar, gzip of these, Parquet or Arrow IPC (a
+/// Feather file or a stream); or Arrow record batches in memory.
 ///
 /// ```
 /// use pmm_data::{ReadOptions, Source};
 /// let source = Source::from_bytes("pets.csv", "name;legs\nRex;4\nTweety;2\n".into(), &ReadOptions::default())?;
 /// assert_eq!((source.names(), source.delimiter()), (&["name".to_owned(), "legs".into()][..], ';'));
-/// let records: Vec<_> = source.records()?.collect::<Result<_, _>>()?;
-/// assert_eq!((records[1].line, &records[1].cells[0][..]), (3, "Tweety"));
+/// let rows = source.batches()?.next().unwrap()?;
+/// assert_eq!((rows.rows(), rows.place(1).to_string()), (2, "line 3".to_owned()));
 /// # Ok::<(), pmm_data::ReadError>(())
 /// ```
 #[derive(Debug)]
@@ -48,6 +52,7 @@ pub struct Source {
     format: Format,
     header: bool,
     names: Vec<String>,
+    schema: SchemaRef,
     notes: Vec<String>,
     digest: OnceLock<String>,
 }
@@ -59,6 +64,7 @@ enum Store {
     /// What came through a pipe, kept so that it can be read twice; gone with the source.
     Spool(NamedTempFile),
     Memory(bytes::Bytes),
+    Batches(Vec<RecordBatch>),
 }
 
 /// What the bytes are.
@@ -67,6 +73,8 @@ pub(crate) enum Format {
     Delimited { delimiter: u8, gzip: bool },
     Parquet,
     Arrow,
+    ArrowStream,
+    Batches,
 }
 
 impl Source {
@@ -91,9 +99,33 @@ impl Source {
         Self::new(name, Store::Path(path.to_owned()), options)
     }
 
-    /// A table in memory; `name` is used in messages.
+    /// A file in memory; `name` is used in messages.
     pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Self, ReadError> {
         Self::new(name.to_owned(), Store::Memory(bytes.into()), options)
+    }
+
+    /// Record batches in memory, which are neither copied nor written anywhere; `name` is used in messages.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use arrow_array::{Int64Array, RecordBatch};
+    /// use arrow_schema::{DataType, Field, Schema};
+    /// use pmm_data::Source;
+    /// let schema = Arc::new(Schema::new(vec![Field::new("legs", DataType::Int64, true)]));
+    /// let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(Int64Array::from(vec![4, 2]))])?;
+    /// let source = Source::from_batches("pets", schema, vec![batch])?;
+    /// assert_eq!(source.batches()?.next().unwrap()?.rows(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self, ReadError> {
+        let path = || name.to_owned();
+        if let Some(at) = batches.iter().position(|batch| batch.schema().fields() != schema.fields()) {
+            let reason = format!("batch {at} has other columns or types than the schema");
+            return Err(ReadError::Columnar { path: path(), reason });
+        }
+        let mut source = Self::blank(path(), Store::Batches(batches), Format::Batches);
+        source.schema = schema;
+        source.checked()
     }
 
     fn spool(name: &str, from: &mut dyn Read, options: &ReadOptions) -> Result<Self, ReadError> {
@@ -102,19 +134,38 @@ impl Source {
     }
 
     fn new(name: String, store: Store, options: &ReadOptions) -> Result<Self, ReadError> {
-        let format = Format::Delimited { delimiter: b',', gzip: false };
-        let (header, digest) = (true, OnceLock::new());
-        let mut source = Self { name, store, format, header, names: vec![], notes: vec![], digest };
+        let mut source = Self::blank(name, store, Format::Arrow);
         source.format = source.find_format()?;
-        match source.format {
-            Format::Delimited { gzip, .. } => source.find_names(gzip, options)?,
-            _ => source.names = columnar::names(&source)?,
+        if let Format::Delimited { gzip, .. } = source.format {
+            source.find_names(gzip, options)?;
         }
-        let notes = sniff::unique_names(&mut source.names);
-        source.notes.extend(notes);
-        match source.records()?.next() {
-            None => Err(ReadError::NoRows { path: source.name }),
-            Some(record) => record.map(|_| source),
+        source.checked()
+    }
+
+    fn blank(name: String, store: Store, format: Format) -> Self {
+        let schema = Arc::new(arrow_schema::Schema::empty());
+        let digest = OnceLock::new();
+        Self { name, store, format, header: true, names: vec![], schema, notes: vec![], digest }
+    }
+
+    /// Gives the columns names and types, and looks at the first row.
+    fn checked(mut self) -> Result<Self, ReadError> {
+        if !self.is_delimited() {
+            self.schema = columnar::schema(&self)?;
+            self.names = self.schema.fields().iter().map(|field| field.name().clone()).collect();
+        }
+        let notes = sniff::unique_names(&mut self.names);
+        self.notes.extend(notes);
+        let field = |(place, name): (usize, &String)| match self.schema.fields().get(place) {
+            Some(field) => field.as_ref().clone().with_name(name),
+            None => Field::new(name, DataType::Utf8, true),
+        };
+        let fields: Vec<Field> = self.names.iter().enumerate().map(field).collect();
+        self.schema =
+            Arc::new(arrow_schema::Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        match self.batches()?.next() {
+            None => Err(ReadError::NoRows { path: self.name }),
+            Some(batch) => batch.map(|_| self),
         }
     }
 
@@ -127,6 +178,7 @@ impl Source {
             [0x1f, 0x8b, ..] => Ok(Format::Delimited { delimiter: b',', gzip: true }),
             [b'P', b'A', b'R', b'1', ..] => Ok(Format::Parquet),
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Format::Arrow),
+            [0xff, 0xff, 0xff, 0xff, ..] => Ok(Format::ArrowStream),
             [b'F', b'E', b'A', b'1', ..] => unsupported("a Feather file of version 1"),
             [b'P', b'K', 3, 4, ..] => unsupported("a zip archive or an Excel workbook"),
             [0xd0, 0xcf, 0x11, 0xe0, ..] => unsupported("an old Excel workbook"),
@@ -160,11 +212,10 @@ impl Source {
             Header::No => false,
             Header::Auto => sniff::has_header(&sniff::first_records(&head, whole, delimiter)),
         };
-        // A record reader without names and header gives the first two lines whatever they are.
-        let mut lines = Records::delimited(self, delimiter, gzip, None)?;
-        let first = lines.next().ok_or_else(|| ReadError::Empty { path: self.name.clone() })??.cells;
+        let mut lines = Lines::open(self, delimiter, gzip)?;
+        let first = lines.record(self)?.ok_or_else(|| ReadError::Empty { path: self.name.clone() })?;
         let width = first.len();
-        let more = lines.next().and_then(Result::ok).is_some_and(|second| second.cells.len() == width + 1);
+        let more = lines.record(self).ok().flatten().is_some_and(|second| second.len() == width + 1);
         if !self.header {
             self.names = (1..=width).map(|place| format!("c{place}")).collect();
             self.notes.push("no header line: columns are called c1, c2, …".into());
@@ -208,24 +259,34 @@ impl Source {
         &self.notes
     }
 
-    /// The records from the first on; may be called again.
-    pub fn records(&self) -> Result<Records<'_>, ReadError> {
-        match self.format {
-            Format::Delimited { delimiter, gzip } => {
-                Records::delimited(self, delimiter, gzip, Some(&self.names))
-            }
-            Format::Parquet | Format::Arrow => Records::columnar(self),
-        }
+    /// The columns: unique names; `Utf8` for delimited text, else the types and metadata as they came.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
-    /// BLAKE3 of the raw bytes, in hexadecimal.
+    /// Whether it is delimited text, which has no types of its own.
+    pub fn is_delimited(&self) -> bool {
+        matches!(self.format, Format::Delimited { .. })
+    }
+
+    /// The rows from the first on, some thousand at a time; may be called any number of times.
+    pub fn batches(&self) -> Result<Batches<'_>, ReadError> {
+        Batches::open(self)
+    }
+
+    /// BLAKE3 in hexadecimal: of a file's raw bytes; of batches in memory, of names, types and cells, however they are cut.
     pub fn digest(&self) -> Result<&str, ReadError> {
         if let Some(digest) = self.digest.get() {
             return Ok(digest);
         }
-        let mut hasher = blake3::Hasher::new();
-        io::copy(&mut *self.raw()?, &mut hasher).map_err(|error| self.io(error))?;
-        Ok(self.digest.get_or_init(|| hasher.finalize().to_hex().to_string()))
+        let digest = if let Store::Batches(batches) = &self.store {
+            digest::of_batches(&self.schema, batches).map_err(|error| self.columnar(&error))?
+        } else {
+            let mut hasher = blake3::Hasher::new();
+            io::copy(&mut *self.raw()?, &mut hasher).map_err(|error| self.io(error))?;
+            hasher.finalize()
+        };
+        Ok(self.digest.get_or_init(|| digest.to_hex().to_string()))
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -234,6 +295,10 @@ impl Source {
 
     pub(crate) fn io(&self, source: io::Error) -> ReadError {
         ReadError::Io { path: self.name.clone(), source }
+    }
+
+    pub(crate) fn columnar(&self, error: &ArrowError) -> ReadError {
+        ReadError::Columnar { path: self.name.clone(), reason: error.to_string() }
     }
 
     /// The bytes as they are.
@@ -249,13 +314,19 @@ impl Source {
         match &self.store {
             Store::Path(path) => File::open(path).map(Some).map_err(|error| self.io(error)),
             Store::Spool(file) => file.reopen().map(Some).map_err(|error| self.io(error)),
-            Store::Memory(_) => Ok(None),
+            Store::Memory(_) | Store::Batches(_) => Ok(None),
         }
     }
 
     /// The bytes of a table in memory; empty for files.
     pub(crate) fn memory(&self) -> bytes::Bytes {
         if let Store::Memory(bytes) = &self.store { bytes.clone() } else { bytes::Bytes::new() }
+    }
+
+    /// The batches in memory, with their own schema; none of a file.
+    pub(crate) fn batches_in_memory(&self) -> (SchemaRef, Vec<RecordBatch>) {
+        let batches = if let Store::Batches(batches) = &self.store { batches.clone() } else { vec![] };
+        (self.schema.clone(), batches)
     }
 
     /// The text, decompressed.

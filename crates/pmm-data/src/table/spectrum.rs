@@ -2,7 +2,7 @@
 
 use super::dates::DateFormat;
 use super::grid::Grid;
-use super::profile::{Profile, Seen};
+use super::profile::{Nature, Profile, Seen};
 
 /// Knots of a grid whose values hardly repeat.
 const KNOTS: usize = 4_096;
@@ -18,6 +18,8 @@ pub(crate) struct Spectrum {
     /// The least value, and whether all are integers, in the whole file.
     low: f64,
     whole: bool,
+    /// Decimal places of the values in the whole file; none if they lie on no grid.
+    pub(crate) places: Option<u8>,
 }
 
 impl Spectrum {
@@ -28,7 +30,12 @@ impl Spectrum {
         match &profile.seen {
             Seen::Texts(texts) => {
                 for (text, entry) in texts {
-                    let value = date.map_or(entry.value, |date| date.value(text).unwrap_or(f64::NAN));
+                    let value = match date {
+                        Some(date) if profile.nature != Nature::Dates => {
+                            date.value(text.trim()).unwrap_or(f64::NAN)
+                        }
+                        _ => entry.value,
+                    };
                     if value.is_finite() {
                         values.push((value + 0.0, entry.count));
                     } else {
@@ -48,7 +55,7 @@ impl Spectrum {
         let points = merged(values);
         low = points.first().map_or(low, |point| point.0.min(low));
         whole &= points.iter().all(|point| point.0.fract() == 0.0);
-        Some(Self { points, tokens, scale, low, whole })
+        Some(Self { points, tokens, scale, low, whole, places: profile.places })
     }
 
     /// Takes a value out; its estimated number of cells.
@@ -58,6 +65,9 @@ impl Spectrum {
         // What is left is judged by itself: codes such as −999 or .5 do not make a count a real number.
         self.low = self.points.first().map_or(f64::INFINITY, |point| point.0);
         self.whole = self.points.iter().all(|point| point.0.fract() == 0.0);
+        if self.whole && self.scale == 1.0 && self.places.is_some() {
+            self.places = Some(0);
+        }
         Some((count as f64 * self.scale).round() as u64)
     }
 

@@ -2,29 +2,20 @@
 
 use pmm_core::{Purpose, Streams};
 
-use super::coder::{CodedRow, ReadNotes};
-use super::column::EMPTY;
+use super::cell::{Cell, Cells};
+use super::coder::ReadNotes;
 use super::error::ReadError;
-use super::records::Record;
 use super::sample::Reservoir;
 use super::schema::Schema;
 use super::source::Source;
-
-/// The cells of one column, by row; both empty for a column that is not modelled.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cells {
-    /// The level's code; for numbers 0 for an ordinary value and s + 1 for special s; [`EMPTY`] for a missing cell.
-    pub code: Vec<u32>,
-    /// The number; NaN for levels, for specials that are texts and for missing cells.
-    pub value: Vec<f64>,
-}
 
 /// A coded table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// Number of rows.
     pub rows: usize,
-    /// Cells per column of the schema.
+    /// Cells per column of the schema; none for a column that is not modelled, or that the file does not have
+    /// ([`ReadNotes::absent`]).
     pub columns: Vec<Cells>,
     /// The place in the file of every row, from 0.
     pub origin: Vec<u64>,
@@ -40,15 +31,17 @@ impl Table {
         streams: &Streams,
     ) -> Result<(Self, ReadNotes), ReadError> {
         let mut coder = schema.coder(source)?;
-        let modelled: Vec<bool> = schema.columns.iter().map(|column| column.is_modelled()).collect();
-        let width = modelled.iter().filter(|&&modelled| modelled).count().max(1);
+        let width = schema.columns.iter().filter(|column| column.is_modelled()).count().max(1);
         let mut reservoir = Reservoir::new(max_cells / width, streams, Purpose::TABLE_ROWS, 0);
-        let mut table = Self { rows: 0, columns: vec![Cells::default(); modelled.len()], origin: vec![] };
-        let (mut records, mut record, mut row) = (source.records()?, Record::default(), CodedRow::default());
-        while records.read(&mut record)? {
-            coder.code_into(&record, &mut row)?;
-            if let Some(slot) = reservoir.slot() {
-                table.put(slot, &row, &modelled, reservoir.seen() - 1);
+        let columns = vec![Cells::default(); schema.columns.len()];
+        let mut table = Self { rows: 0, columns, origin: vec![] };
+        for batch in source.batches()? {
+            let batch = batch?;
+            let cells = coder.code(&batch)?;
+            for row in 0..batch.rows() {
+                if let Some(slot) = reservoir.slot() {
+                    table.put(slot, &cells, row, batch.first + row as u64);
+                }
             }
         }
         table.sort();
@@ -57,20 +50,18 @@ impl Table {
         Ok((table, notes))
     }
 
-    fn put(&mut self, slot: usize, row: &CodedRow, modelled: &[bool], origin: u64) {
+    fn put(&mut self, slot: usize, cells: &[Cells], row: usize, origin: u64) {
+        let present = |cells: &&Cells| !cells.is_empty();
         if slot == self.rows {
             self.rows += 1;
             self.origin.push(origin);
-            for (cells, _) in self.columns.iter_mut().zip(modelled).filter(|(_, modelled)| **modelled) {
-                cells.code.push(EMPTY);
-                cells.value.push(f64::NAN);
+            for (column, _) in self.columns.iter_mut().zip(cells).filter(|(_, cells)| present(cells)) {
+                column.push(Cell::Missing);
             }
         }
         self.origin[slot] = origin;
-        for (cells, &(code, value)) in self.columns.iter_mut().zip(&row.cells) {
-            if let (Some(to_code), Some(to_value)) = (cells.code.get_mut(slot), cells.value.get_mut(slot)) {
-                (*to_code, *to_value) = (code, value);
-            }
+        for (column, cells) in self.columns.iter_mut().zip(cells).filter(|(_, cells)| present(cells)) {
+            column.set(slot, cells.get(row));
         }
     }
 
@@ -81,9 +72,8 @@ impl Table {
         }
         let mut order: Vec<usize> = (0..self.rows).collect();
         order.sort_unstable_by_key(|&row| self.origin[row]);
-        for cells in self.columns.iter_mut().filter(|cells| !cells.code.is_empty()) {
-            cells.code = order.iter().map(|&row| cells.code[row]).collect();
-            cells.value = order.iter().map(|&row| cells.value[row]).collect();
+        for cells in self.columns.iter_mut().filter(|cells| !cells.is_empty()) {
+            *cells = cells.select(&order);
         }
         self.origin.sort_unstable();
     }

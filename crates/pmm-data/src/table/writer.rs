@@ -1,108 +1,39 @@
-//! Records of text → a file that appears whole or not at all.
+//! Record batches → a file or a stream.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, SchemaRef};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tempfile::NamedTempFile;
 
+use super::column_type::ColumnType;
 use super::error::WriteError;
-use super::schema::{Coding, Column};
-use super::writer_columnar::Columns;
-use crate::temporary::temporary;
+use super::file_format::FileFormat;
+use super::output_column::{OutputColumn, TextFormat};
+use super::target::Target;
+use super::writer_columnar::ColumnarWriter;
 
-/// A format that is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileFormat {
-    /// Fields separated by a character: comma, tab, ….
-    Delimited(char),
-    /// The same, compressed.
-    Gzip(char),
-    /// Apache Parquet, with snappy compression.
-    Parquet,
-    /// Arrow IPC (Feather version 2).
-    Arrow,
-}
-
-impl FileFormat {
-    /// The format of a file's name: `.parquet`, `.arrow` or `.feather`, `.tsv`, else CSV; with `.gz` compressed.
-    pub fn of(path: &Path) -> Self {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let (name, gzip) = name.strip_suffix(".gz").map_or((name.as_str(), false), |name| (name, true));
-        let delimiter = if name.ends_with(".tsv") || name.ends_with(".tab") { '\t' } else { ',' };
-        match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
-            _ if gzip => Self::Gzip(delimiter),
-            "parquet" | "pq" => Self::Parquet,
-            "arrow" | "feather" | "ipc" => Self::Arrow,
-            _ => Self::Delimited(delimiter),
-        }
-    }
-}
-
-/// What a Parquet or Arrow column holds; an empty text is null.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellType {
-    /// Text.
-    Text,
-    /// 64-bit integers.
-    Integer,
-    /// 64-bit floating-point numbers.
-    Float,
-    /// True or false.
-    Boolean,
-}
-
-/// A column to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    /// Its name.
-    pub name: String,
-    /// Its type, where the format has types.
-    pub cell_type: CellType,
-}
-
-impl Field {
-    /// A field.
-    pub fn new(name: impl Into<String>, cell_type: CellType) -> Self {
-        Self { name: name.into(), cell_type }
-    }
-}
-
-impl Column {
-    /// The field that holds the texts of [`decode`](Self::decode).
-    pub fn field(&self) -> Field {
-        let cell_type = match &self.coding {
-            Coding::Numbers(numbers)
-                if numbers.date.is_none()
-                    && numbers.specials.iter().all(|special| special.value.is_some()) =>
-            {
-                let whole = numbers.format.decimals == 0 && !numbers.format.exponent;
-                if whole { CellType::Integer } else { CellType::Float }
-            }
-            Coding::Levels(levels)
-                if levels
-                    .levels()
-                    .iter()
-                    .all(|level| ["true", "false"].contains(&level.text.to_lowercase().as_str())) =>
-            {
-                CellType::Boolean
-            }
-            _ => CellType::Text,
-        };
-        Field::new(self.name.clone(), cell_type)
-    }
-}
-
-/// Writes records of text to a file or a stream. A file is written under a temporary name in the same folder and renamed by
-/// [`finish`](Self::finish); without it nothing is left behind.
+/// Writes record batches to a file or a stream.
+///
+/// A regular file is written under a temporary name in the same folder and renamed by [`finish`](Self::finish); without it
+/// nothing is left behind. Symbolic links are followed; a pipe, a device or another thing that is no regular file is written
+/// straight.
 ///
 /// ```
-/// use pmm_data::{CellType, Field, Writer};
+/// use std::sync::Arc;
+/// use arrow_array::{Int64Array, RecordBatch, StringArray};
+/// use arrow_schema::DataType;
+/// use pmm_data::{OutputColumn, Writer};
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("pets.csv");
-/// let mut writer = Writer::create(&path, &[Field::new("name", CellType::Text), Field::new("legs", CellType::Integer)])?;
-/// writer.write(&["Rex, the dog", "4"])?;
+/// let columns = [OutputColumn::new("name", DataType::Utf8), OutputColumn::new("legs", DataType::Int64)];
+/// let mut writer = Writer::create(&path, &columns)?;
+/// let names = StringArray::from(vec!["Rex, the dog"]);
+/// let batch = RecordBatch::try_new(writer.schema().clone(), vec![Arc::new(names), Arc::new(Int64Array::from(vec![4]))])?;
+/// writer.write(&batch)?;
 /// assert!(!path.exists());
 /// writer.finish()?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "name,legs\n\"Rex, the dog\",4\n");
@@ -110,27 +41,34 @@ impl Column {
 /// ```
 pub struct Writer {
     sink: Sink,
-    fields: usize,
+    schema: SchemaRef,
+    formats: Vec<TextFormat>,
     path: String,
-    /// The temporary file and its name to be.
-    target: Option<(NamedTempFile, PathBuf)>,
+    target: Option<Target>,
+    /// What went wrong in the output itself, which other errors may be about.
+    fault: Fault,
 }
 
 enum Sink {
     Delimited(Box<csv::Writer<Output>>),
-    Columns(Box<Columns>),
+    Columnar(Box<ColumnarWriter>),
 }
 
 impl Writer {
     /// Writes to a path, in the format of its name.
-    pub fn create(path: impl AsRef<Path>, fields: &[Field]) -> Result<Self, WriteError> {
-        let path = path.as_ref();
-        let name = path.display().to_string();
-        let error = |source| WriteError::Io { path: name.clone(), source };
-        let file = temporary(path).map_err(error)?;
-        let output = file.reopen().map_err(error)?;
-        let mut writer = Self::new(name.clone(), Box::new(output), FileFormat::of(path), fields)?;
-        writer.target = Some((file, path.to_owned()));
+    pub fn create(path: impl AsRef<Path>, columns: &[OutputColumn]) -> Result<Self, WriteError> {
+        Self::create_as(&path, FileFormat::of(path.as_ref())?, columns)
+    }
+
+    /// Writes to a path in a format, whatever its name.
+    pub fn create_as(
+        path: impl AsRef<Path>,
+        format: FileFormat,
+        columns: &[OutputColumn],
+    ) -> Result<Self, WriteError> {
+        let (target, file) = Target::open(path.as_ref())?;
+        let mut writer = Self::new(path.as_ref().display().to_string(), Box::new(file), format, columns)?;
+        writer.target = Some(target);
         Ok(writer)
     }
 
@@ -138,81 +76,173 @@ impl Writer {
     pub fn stream(
         output: impl Write + Send + 'static,
         format: FileFormat,
-        fields: &[Field],
+        columns: &[OutputColumn],
     ) -> Result<Self, WriteError> {
-        Self::new("output".into(), Box::new(output), format, fields)
+        Self::new("output".into(), Box::new(output), format, columns)
     }
 
     fn new(
         path: String,
         output: Box<dyn Write + Send>,
         format: FileFormat,
-        fields: &[Field],
+        columns: &[OutputColumn],
     ) -> Result<Self, WriteError> {
-        let output = BufWriter::with_capacity(1 << 16, output);
-        let (output, delimiter) = match format {
-            FileFormat::Delimited(delimiter) => (Output::Plain(output), delimiter),
+        let fault = Fault::default();
+        let output = BufWriter::with_capacity(1 << 16, Watched { inner: output, fault: fault.clone() });
+        let fields: Vec<_> = columns.iter().map(|column| column.field.clone()).collect();
+        let schema: SchemaRef = Arc::new(arrow_schema::Schema::new(fields));
+        let formats = columns.iter().map(|column| column.text.clone()).collect();
+        let delimited = |output, delimiter: char| {
+            let delimiter = u8::try_from(delimiter).unwrap_or(b',');
+            Sink::Delimited(Box::new(csv::WriterBuilder::new().delimiter(delimiter).from_writer(output)))
+        };
+        let sink = match format {
+            FileFormat::Delimited(delimiter) => delimited(Output::Plain(output), delimiter),
             FileFormat::Gzip(delimiter) => {
-                (Output::Gzip(Box::new(GzEncoder::new(output, Compression::default()))), delimiter)
+                delimited(Output::Gzip(Box::new(GzEncoder::new(output, Compression::default()))), delimiter)
             }
-            FileFormat::Parquet | FileFormat::Arrow => {
-                let sink = Sink::Columns(Box::new(Columns::new(path.clone(), output, format, fields)?));
-                return Ok(Self { sink, fields: fields.len(), path, target: None });
+            _ => {
+                let columnar = ColumnarWriter::new(output, format, &schema);
+                Sink::Columnar(Box::new(columnar.map_err(|error| fault.or(&path, &error))?))
             }
         };
-        let delimiter = u8::try_from(delimiter).unwrap_or(b',');
-        let csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(output);
-        let mut writer =
-            Self { sink: Sink::Delimited(Box::new(csv)), fields: fields.len(), path, target: None };
-        writer.write(&fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>())?;
+        let mut writer = Self { sink, schema, formats, path, target: None, fault };
+        writer.write_names()?;
         Ok(writer)
     }
 
-    /// Writes one record.
-    pub fn write<T: AsRef<str>>(&mut self, cells: &[T]) -> Result<(), WriteError> {
-        if cells.len() != self.fields {
-            return Err(WriteError::Ragged { expected: self.fields, found: cells.len() });
+    /// Names and types of the file.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Writes some rows; their columns must have the types of the file.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        let types = |schema: &SchemaRef| -> Vec<DataType> {
+            schema.fields().iter().map(|field| field.data_type().clone()).collect()
+        };
+        if types(&batch.schema()) != types(&self.schema) {
+            let (expected, found) = (described(&self.schema), described(&batch.schema()));
+            return Err(WriteError::Columns { expected, found });
         }
         match &mut self.sink {
-            Sink::Columns(columns) => columns.write(cells),
-            Sink::Delimited(csv) => {
-                let path = &self.path;
-                csv.write_record(cells.iter().map(|cell| cell.as_ref().as_bytes())).map_err(|error| {
-                    match error.into_kind() {
-                        csv::ErrorKind::Io(source) => WriteError::Io { path: path.clone(), source },
-                        other => WriteError::Io {
-                            path: path.clone(),
-                            source: io::Error::other(format!("{other:?}")),
-                        },
-                    }
-                })
+            Sink::Columnar(columnar) => {
+                columnar.write(batch).map_err(|error| self.fault.or(&self.path, &error))
             }
+            Sink::Delimited(_) => self.write_texts(batch),
         }
     }
 
     /// Ends the file and gives it its name.
     pub fn finish(self) -> Result<(), WriteError> {
-        let path = self.path;
-        let error = |source| WriteError::Io { path: path.clone(), source };
+        let error = |source| WriteError::Io { path: self.path.clone(), source };
         match self.sink {
-            Sink::Columns(columns) => columns.finish()?,
+            Sink::Columnar(columnar) => {
+                columnar.finish().map_err(|error| self.fault.or(&self.path, &error))?;
+            }
             Sink::Delimited(csv) => {
                 let output = csv.into_inner().map_err(|full| error(full.into_error()))?;
                 output.finish().map_err(error)?;
             }
         }
-        if let Some((file, path)) = self.target {
-            file.as_file().sync_all().map_err(error)?;
-            file.persist(path).map_err(|failed| error(failed.error))?;
+        self.target.map_or(Ok(()), |target| target.finish().map_err(error))
+    }
+
+    fn write_names(&mut self) -> Result<(), WriteError> {
+        let names: Vec<Vec<String>> =
+            self.schema.fields().iter().map(|field| vec![field.name().clone()]).collect();
+        self.write_rows(1, &names)
+    }
+
+    fn write_texts(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        let texts = |(column, format): (_, &TextFormat)| format.texts(column);
+        let columns = batch.columns().iter().map(AsRef::as_ref).zip(&self.formats).map(texts);
+        let columns: Vec<Vec<String>> =
+            columns.collect::<Result<_, _>>().map_err(|error| self.fault.or(&self.path, &error))?;
+        self.write_rows(batch.num_rows(), &columns)
+    }
+
+    /// Rows of text, given by column; nothing where the format is not delimited.
+    fn write_rows(&mut self, rows: usize, columns: &[Vec<String>]) -> Result<(), WriteError> {
+        let Sink::Delimited(csv) = &mut self.sink else { return Ok(()) };
+        for row in 0..rows {
+            let record = columns.iter().map(|column| column[row].as_bytes());
+            csv.write_record(record).map_err(|error| {
+                let source = match error.into_kind() {
+                    csv::ErrorKind::Io(source) => source,
+                    other => io::Error::other(format!("{other:?}")),
+                };
+                WriteError::Io { path: self.path.clone(), source }
+            })?;
         }
         Ok(())
     }
 }
 
+/// `name: type, name: type, …`
+fn described(schema: &SchemaRef) -> String {
+    let mut texts: Vec<String> = schema
+        .fields()
+        .iter()
+        .take(20)
+        .map(|field| format!("{}: {}", field.name(), ColumnType::new(field.data_type().clone())))
+        .collect();
+    if schema.fields().len() > 20 {
+        texts.push("…".into());
+    }
+    texts.join(", ")
+}
+
+/// The first error of an output. Writers of Parquet and Arrow wrap it in texts; a closed pipe must stay one.
+#[derive(Clone, Default)]
+struct Fault(Arc<Mutex<Option<io::Error>>>);
+
+impl Fault {
+    /// The output's own error, or else the writer's.
+    fn or(&self, path: &str, error: &arrow_schema::ArrowError) -> WriteError {
+        let own = self.0.lock().ok().and_then(|mut own| own.take());
+        match own {
+            Some(source) => WriteError::Io { path: path.to_owned(), source },
+            None => WriteError::Columnar { path: path.to_owned(), reason: error.to_string() },
+        }
+    }
+}
+
+/// An output whose errors are remembered.
+pub(crate) struct Watched {
+    inner: Box<dyn Write + Send>,
+    fault: Fault,
+}
+
+impl Watched {
+    fn seen<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result
+            && error.kind() != io::ErrorKind::Interrupted
+            && let Ok(mut own) = self.fault.0.lock()
+            && own.is_none()
+        {
+            *own = Some(io::Error::new(error.kind(), error.to_string()));
+        }
+        result
+    }
+}
+
+impl Write for Watched {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes);
+        self.seen(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.inner.flush();
+        self.seen(flushed)
+    }
+}
+
 /// Plain or compressed bytes.
 enum Output {
-    Plain(BufWriter<Box<dyn Write + Send>>),
-    Gzip(Box<GzEncoder<BufWriter<Box<dyn Write + Send>>>>),
+    Plain(BufWriter<Watched>),
+    Gzip(Box<GzEncoder<BufWriter<Watched>>>),
 }
 
 impl Output {

@@ -1,0 +1,82 @@
+//! Rows of a table, some thousand at a time, in the types of their columns.
+
+use arrow_array::RecordBatch;
+
+use super::columnar::Reader;
+use super::delimited::Lines;
+use super::error::{Place, ReadError};
+use super::source::{Format, Source};
+
+/// Rows of a batch, at most.
+pub(crate) const ROWS: usize = 8_192;
+
+/// Some rows of a table, one after the other.
+#[derive(Debug, Clone)]
+pub struct RowBatch {
+    /// The number of the first row in the table, from 0.
+    pub first: u64,
+    /// The line at which each row begins, in delimited text.
+    pub(crate) lines: Option<Vec<u64>>,
+    /// The cells. Of delimited text every column is `Utf8`, with the cells exactly as they stand in the file; of Parquet,
+    /// Arrow and batches in memory the arrays are as they came.
+    pub batch: RecordBatch,
+}
+
+impl RowBatch {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// Where a row of the batch is in the file.
+    pub fn place(&self, row: usize) -> Place {
+        match self.lines.as_ref().and_then(|lines| lines.get(row)) {
+            Some(&line) => Place::Line(line),
+            None => Place::Row(self.first + row as u64 + 1),
+        }
+    }
+}
+
+/// The batches of a [`Source`], from its first row on; ends after the first error.
+pub struct Batches<'a> {
+    source: &'a Source,
+    from: From,
+    done: bool,
+}
+
+enum From {
+    Delimited(Box<Lines>),
+    Columnar(Reader),
+}
+
+impl<'a> Batches<'a> {
+    pub(crate) fn open(source: &'a Source) -> Result<Self, ReadError> {
+        let from = match source.format() {
+            Format::Delimited { delimiter, gzip } => {
+                let mut lines = Lines::open(source, delimiter, gzip)?;
+                if source.header() {
+                    lines.record(source)?;
+                }
+                From::Delimited(Box::new(lines))
+            }
+            _ => From::Columnar(Reader::open(source)?),
+        };
+        Ok(Self { source, from, done: false })
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<RowBatch, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let next = match &mut self.from {
+            From::Delimited(lines) => lines.batch(self.source),
+            From::Columnar(reader) => reader.batch(self.source),
+        };
+        self.done = !matches!(next, Ok(Some(_)));
+        next.transpose()
+    }
+}

@@ -1,0 +1,107 @@
+//! One column while the file is read: text, numbers of a type, or what is left out of the model.
+
+use arrow_array::Array;
+use arrow_schema::DataType;
+
+use super::batches::RowBatch;
+use super::column_type::{Class, ColumnType, class};
+use super::error::OverrideError;
+use super::missing::Markers;
+use super::overrides::ColumnOverride;
+use super::profile::{Limits, Nature, Profile, TextProfile};
+use super::schema::{Coding, Column, Kind, PairKind};
+use super::typed_profile::{Typed, TypedProfile};
+use super::view::View;
+
+/// What is gathered of one column.
+pub(crate) enum Gathered {
+    Text(TextProfile),
+    Typed(Box<TypedProfile>),
+    LeftOut(LeftOut),
+}
+
+/// A column whose cells are not modelled, whatever they are.
+pub(crate) struct LeftOut {
+    missing: u64,
+    reason: String,
+}
+
+impl Gathered {
+    /// For the column at a place, of a type.
+    pub(crate) fn new(data_type: &DataType, limits: Limits, place: u64) -> Self {
+        let text = |nature| Self::Text(TextProfile::new(limits, place, nature));
+        let typed = |typed| Self::Typed(Box::new(TypedProfile::new(typed, limits, place)));
+        match class(data_type) {
+            Class::Text if matches!(data_type, DataType::Dictionary(..)) => text(Nature::Levels),
+            Class::Text | Class::Null => text(Nature::Unknown),
+            Class::Raw(kind) => typed(Typed::Raw(kind)),
+            Class::Float(width) => typed(Typed::Float(width)),
+            Class::Other => {
+                let name = ColumnType::new(data_type.clone()).to_string();
+                let name: String = name.chars().take(60).collect();
+                let reason = format!("values of the type {name} are passed through, not modelled");
+                Self::LeftOut(LeftOut { missing: 0, reason })
+            }
+        }
+    }
+
+    /// Takes note of the cells of a batch. With `markers` (delimited text), empty cells and markers are missing; else nulls
+    /// alone are.
+    pub(crate) fn add(&mut self, array: &dyn Array, batch: &RowBatch, markers: Option<&Markers>) {
+        match (self, View::of(array)) {
+            (Self::Text(profile), View::Texts(texts)) => {
+                let missing = |text: &str| markers.is_some_and(|markers| markers.is_missing(text.trim()));
+                for (row, text) in texts.into_iter().enumerate() {
+                    profile.add(text.filter(|text| !missing(text)), batch.place(row));
+                }
+            }
+            (Self::Text(profile), view) => {
+                (0..array.len()).for_each(|row| profile.add(None, batch.place(row)));
+                debug_assert!(matches!(view, View::Null(_)), "arrays have the type of their column");
+            }
+            (Self::Typed(profile), view) => profile.add(&view, |row| batch.place(row)),
+            (Self::LeftOut(left_out), _) => {
+                left_out.missing += array.logical_null_count() as u64;
+            }
+        }
+    }
+
+    /// What is known of the column after the last batch.
+    pub(crate) fn finish(self) -> Result<Profile, LeftOut> {
+        match self {
+            Self::Text(profile) => Ok(profile.finish()),
+            Self::Typed(profile) if profile.beyond => {
+                let reason = "decimals of more than 38 digits are passed through, not modelled".into();
+                Err(LeftOut { missing: profile.finish().missing, reason })
+            }
+            Self::Typed(profile) => Ok(profile.finish()),
+            Self::LeftOut(left_out) => Err(left_out),
+        }
+    }
+}
+
+impl LeftOut {
+    /// The column; a wish to model it is refused.
+    pub(crate) fn column(
+        self,
+        name: &str,
+        wish: &ColumnOverride,
+        arrow: Option<ColumnType>,
+    ) -> Result<Column, OverrideError> {
+        let kind = wish.kind.filter(|&kind| kind != Kind::Other).map(Kind::name);
+        let pair = wish.pair.filter(|&pair| pair != PairKind::None).map(PairKind::name);
+        if let Some(wanted) = kind.or(pair) {
+            let (column, wanted) = (name.to_owned(), wanted.to_owned());
+            return Err(OverrideError::Unfit { column, wanted, reason: self.reason });
+        }
+        Ok(Column {
+            name: name.to_owned(),
+            kind: Kind::Other,
+            pair: PairKind::None,
+            reason: self.reason,
+            arrow,
+            missing: self.missing,
+            coding: Coding::Out,
+        })
+    }
+}
