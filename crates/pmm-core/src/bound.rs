@@ -114,7 +114,7 @@ pub fn bound(
             for stratum in 0..draws {
                 let t = stratified(states, stratum, draws, streams);
                 let weight = |block: &Block, row: usize, c: usize| {
-                    block.clock.rate(t[row], block.place(c)) / draws as f64
+                    block.clock.rate(t[row], block.relative_position(c)) / draws as f64
                 };
                 add_divergence(denoiser, states, x, &t, weight, stratum as u64, streams, &mut objective)?;
             }

@@ -255,7 +255,7 @@ pub trait TokenDenoiser: Sync {
     fn classes(&self) -> usize;
     /// The length of a text.
     fn length(&self) -> usize;
-    /// Writes the logits (log-probabilities up to a constant; −∞ is allowed) at the wanted places to `logits`,
+    /// Writes the logits (log-probabilities up to a constant; −∞ is allowed) at the wanted positions to `logits`,
     /// `[wanted, V]`.
     fn logits(&self, texts: &Texts<'_>, wanted: &[TokenPosition], logits: &mut [f32]);
 }
@@ -269,7 +269,7 @@ pub struct Texts<'a> {
     pub times: &'a [f64],
 }
 
-/// A position of a row.
+/// The position of a token: its row, and where it stands in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenPosition {
     /// The row within the batch.

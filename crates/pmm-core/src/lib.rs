@@ -14,6 +14,10 @@
 //! | [`Masked`] (K → ∞) | token | masked with probability e^(−a) | uniform, then one-hot | −log x̂\[x\] while masked |
 //! | [`Gamma`] | positive | Γ(shape a, scale x) | (β₂ + S)/(β₁ − 1 + a) | log(x̂/x) + x/x̂ − 1 |
 //!
+//! Pairs are open: a type of any crate that implements [`ScalarPair`] (a coordinate is one number, by a handful of formulas) or
+//! [`Pair`] works in a [`Block`], and with it in samplers, bounds and oracles. [`laws`] is the suite that every pair of this crate
+//! passes, for authors of others; `examples/negative_binomial.rs` is such a pair in under 100 lines.
+//!
 //! # Symbols
 //!
 //! | symbol | in code | meaning |
@@ -22,7 +26,8 @@
 //! | S, μ | `stat`, `s`; `mu`, `means` | statistic; posterior mean |
 //! | t, f, A | `t`, `rate`, `information` | time from 0 to 1; the clock's rate; its reading a = A(t) = ∫ f |
 //! | a, Δa | `a`, `clock`; `da` | clock reading (0 unknown, ∞ observed); what a step adds to it |
-//! | D | `divergence` | rate of divergence: Δa·D is the divergence of one step |
+//! | D | `divergence`, `divergence_gradient` | rate of divergence: Δa·D is the divergence of one step; its gradient with respect to x̂ |
+//! | Var | `variance` | variance of S per unit of clock, where x is one number |
 //! | η, ψ | `natural` | natural parameter and its potential: log p(S given x) = ⟨S, η⟩ − a ψ |
 //! | b, m; β₁, β₂; K | `precision`, `prior_mean`; `shape`, `rate` or `scale`; `k` | parameters of the priors |
 //! | V, C, c | `classes`; `width`, `length`; `coordinate`, `position` | vocabulary size; coordinates of a block or text; one of them |

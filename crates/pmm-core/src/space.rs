@@ -42,14 +42,14 @@ impl Block {
         &*self.clock
     }
 
-    /// Where coordinate c stands: c/C.
-    pub fn place(&self, coordinate: usize) -> f64 {
+    /// Where coordinate c of C stands, as clocks are asked: c/C.
+    pub fn relative_position(&self, coordinate: usize) -> f64 {
         coordinate as f64 / self.width as f64
     }
 
     /// The clock reading of a coordinate at time t.
     pub fn information(&self, t: f64, coordinate: usize) -> f64 {
-        self.clock.information(t, self.place(coordinate))
+        self.clock.information(t, self.relative_position(coordinate))
     }
 }
 

@@ -135,7 +135,7 @@ impl States {
         }
         for (index, states) in self.blocks.iter_mut().enumerate() {
             let block = &self.space.blocks()[index];
-            let places: Vec<f64> = (0..block.width).map(|c| block.place(c)).collect();
+            let places: Vec<f64> = (0..block.width).map(|c| block.relative_position(c)).collect();
             let missing = &states.missing;
             states.clock.par_chunks_mut(block.width).enumerate().for_each(|(row, clock)| {
                 let unknown =

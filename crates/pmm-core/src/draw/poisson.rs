@@ -4,7 +4,7 @@ use super::LazyUnit;
 use crate::rng::Stream;
 
 /// A Poisson draw of mean `lambda` ≥ 0, as an f64 (exact integers to 2⁵³). Poisson draws add up, so below 112 the mean is
-/// written in base 16: a table for each of three digits gives a draw without a logarithm or a guess, and what remains is
+/// written in base 16: a table for each of three digits gives a draw without a logarithm or a rejection, and what remains is
 /// below 1/16 and nearly always draws 0. From 112 on it is Hörmann's transformed rejection (PTRS, 1993) with a
 /// log-probability that stays accurate for means of 10⁹ and more.
 #[inline]

@@ -8,9 +8,9 @@ use crate::rng::Stream;
 /// spaces, samplers, bounds and oracles.
 ///
 /// The mathematics asks for a natural exponential family in its mean parametrisation, whose increments add up: S over a clock
-/// difference Δa has the mean Δa·x, the variance Δa·V(x) and the density ∝ exp(S η(x) − Δa ψ(x)), with η′ = 1/V and ψ′ = x/V. Then
+/// difference Δa has the mean Δa·x, the variance Δa·V(x) and the density ∝ exp(S η(x) − Δa ψ(x)), with η′ = 1/Var and ψ′ = x/V. Then
 /// the conjugate prior gives μ = (prior pseudo-sum + S)/(prior pseudo-count + a), and D is a Bregman divergence with the gradient
-/// (x̂ − x)/V(x̂). [`laws::Case`](crate::laws::Case) checks all of it.
+/// (x̂ − x)/Var(x̂). [`laws::Case`](crate::laws::Case) checks all of it.
 ///
 /// Clocks are finite and positive here; the blanket [`Pair`] takes care of 0 and ∞. `examples/negative_binomial.rs` is a pair of a
 /// user's own.
@@ -61,7 +61,7 @@ pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync + 'static {
         let product = if x == 0.0 { 0.0 } else { x * (eta - eta_hat) };
         (product - psi + psi_hat).max(0.0)
     }
-    /// ∂D/∂x̂ = (x̂ − x)/V(x̂).
+    /// ∂D/∂x̂ = (x̂ − x)/Var(x̂).
     fn divergence_gradient(&self, x: f64, x_hat: f64) -> f64 {
         if x == x_hat { 0.0 } else { (x_hat - x) / self.variance(x_hat) }
     }

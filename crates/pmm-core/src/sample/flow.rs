@@ -12,7 +12,7 @@ use crate::states::States;
 /// The unobserved coordinates of all blocks, which have Gaussian increments, one after the other.
 pub(super) struct Flow {
     first_row: u64,
-    home: Vec<Home>,
+    locations: Vec<Location>,
     /// u = S/a.
     u: Vec<f64>,
     /// The current noise level of each coordinate.
@@ -23,12 +23,12 @@ pub(super) struct Flow {
     before: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-/// Where a coordinate lives.
-struct Home {
+/// Where a coordinate is in the states.
+struct Location {
     block: usize,
     row: usize,
     coordinate: usize,
-    /// Its place in the block's buffers.
+    /// Its index in the block's buffers.
     index: usize,
 }
 
@@ -36,47 +36,48 @@ impl Flow {
     /// The flow from where the states are; every clock must have started.
     pub(super) fn new(states: &States, grid: &TimeGrid) -> Result<Self, SpaceError> {
         let blocks = states.space().blocks();
-        let mut home = Vec::new();
+        let mut locations = Vec::new();
         for (block, held) in blocks.iter().enumerate() {
             let unknown = (0..states.clock(block).len()).filter(|&i| states.clock(block)[i] < f64::INFINITY);
-            let at = |index| Home { block, row: index / held.width, coordinate: index % held.width, index };
-            home.extend(unknown.map(at));
+            let at =
+                |index| Location { block, row: index / held.width, coordinate: index % held.width, index };
+            locations.extend(unknown.map(at));
         }
-        let clock = |home: &Home| states.clock(home.block)[home.index];
-        if let Some(idle) = home.iter().find(|home| clock(home) == 0.0) {
+        let clock = |location: &Location| states.clock(location.block)[location.index];
+        if let Some(idle) = locations.iter().find(|location| clock(location) == 0.0) {
             let (block, coordinate, time) = (idle.block, idle.coordinate, grid.times()[1]);
             return Err(SpaceError::IdleClock { block, coordinate, time });
         }
-        let stat = |home: &Home| f64::get(states.stat(home.block)).unwrap_or(&[])[home.index];
+        let stat = |location: &Location| f64::get(states.stat(location.block)).unwrap_or(&[])[location.index];
         let level = |t: f64| -> Vec<Vec<f64>> {
             let noise = |a: f64| a.powf(-0.5);
             blocks.iter().map(|b| (0..b.width).map(|c| noise(b.information(t, c))).collect()).collect()
         };
         Ok(Self {
             first_row: states.first_row(),
-            u: home.iter().map(|home| stat(home) / clock(home)).collect(),
-            sigma: home.iter().map(|home| clock(home).powf(-0.5)).collect(),
+            u: locations.iter().map(|location| stat(location) / clock(location)).collect(),
+            sigma: locations.iter().map(|location| clock(location).powf(-0.5)).collect(),
             levels: grid.times().iter().map(|&t| level(t)).collect(),
-            home,
+            locations,
             before: None,
         })
     }
 
     /// The noise level of every coordinate at a step of the grid; none rises.
     fn next(&self, step: usize) -> Vec<f64> {
-        let level = |home: &Home| self.levels[step][home.block][home.coordinate];
-        self.home.iter().zip(&self.sigma).map(|(home, sigma)| level(home).min(*sigma)).collect()
+        let level = |location: &Location| self.levels[step][location.block][location.coordinate];
+        self.locations.iter().zip(&self.sigma).map(|(location, sigma)| level(location).min(*sigma)).collect()
     }
 
     /// Puts u and σ into the states, as S = u a and a = 1/σ²; at σ = 0 the coordinate is observed, at the value nearest to u.
     pub(super) fn write(&self, states: &mut States) {
         let space = states.space().clone();
-        for ((home, u), sigma) in self.home.iter().zip(&self.u).zip(&self.sigma) {
-            let held = states.block_mut(home.block);
-            held.clock[home.index] = sigma.powi(-2);
+        for ((location, u), sigma) in self.locations.iter().zip(&self.u).zip(&self.sigma) {
+            let held = states.block_mut(location.block);
+            held.clock[location.index] = sigma.powi(-2);
             if let Elements::Double(stat) = &mut held.stat {
-                let observed = || space.blocks()[home.block].pair.support().nearest_number(*u);
-                stat[home.index] = if *sigma > 0.0 { u * held.clock[home.index] } else { observed() };
+                let observed = || space.blocks()[location.block].pair.support().nearest_number(*u);
+                stat[location.index] = if *sigma > 0.0 { u * held.clock[location.index] } else { observed() };
             }
         }
     }
@@ -84,8 +85,10 @@ impl Flow {
     /// The estimates in the flow's order.
     fn gather(&self, estimates: &Estimates) -> Vec<f64> {
         let mut scratch = [0.0];
-        let mean = |home: &Home| f64::from(estimates.blocks[home.block].mean(home.index, &mut scratch)[0]);
-        self.home.iter().map(mean).collect()
+        let mean = |location: &Location| {
+            f64::from(estimates.blocks[location.block].mean(location.index, &mut scratch)[0])
+        };
+        self.locations.iter().map(mean).collect()
     }
 
     /// From the grid's `step` to the next, given the estimates there.
@@ -135,22 +138,23 @@ impl Flow {
         drift
     }
 
-    /// Raises the noise level where churn applies. `home` is ordered by block, then row: one stream for each.
+    /// Raises the noise level where churn applies. `locations` is ordered by block, then row: one stream for each.
     pub(super) fn churn(&mut self, solver: Solver, step: usize, streams: &Streams) {
         let Solver::HeunWithChurn(churn) = solver else { return };
         let gamma = (churn.amount / (self.levels.len() - 1) as f64).min(2f64.sqrt() - 1.0);
         let mut current: Option<((usize, usize), Stream)> = None;
-        for (i, home) in self.home.iter().enumerate() {
+        for (i, location) in self.locations.iter().enumerate() {
             let sigma = self.sigma[i];
             if !(churn.sigma_min..=churn.sigma_max).contains(&sigma) {
                 continue;
             }
-            let key = (home.block, home.row);
+            let key = (location.block, location.row);
             let (_, rng) = match &mut current {
                 Some(held) if held.0 == key => held,
                 _ => {
-                    let row = self.first_row + home.row as u64;
-                    let stream = streams.block_stream(Purpose::ADVANCE, home.block as u32, step as u64, row);
+                    let row = self.first_row + location.row as u64;
+                    let stream =
+                        streams.block_stream(Purpose::ADVANCE, location.block as u32, step as u64, row);
                     current.insert((key, stream))
                 }
             };

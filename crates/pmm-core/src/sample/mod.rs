@@ -11,8 +11,8 @@ mod ode;
 mod online;
 mod prompt;
 mod reveal;
-mod run;
 mod text;
+mod text_run;
 
 pub use filter::Filter;
 pub use leap::leap;
@@ -21,19 +21,19 @@ pub use online::{Finish, online};
 pub(crate) use prompt::count_texts;
 pub use prompt::{Prompt, TextError, TextSamples};
 pub use reveal::{Group, reveal};
-pub(crate) use run::ask_logits;
 pub use text::{Order, Parallel, events, parallel, steps};
+pub(crate) use text_run::ask_logits;
 
 use crate::denoise::{Estimates, Texts};
 use crate::states::States;
 
-/// Sees every state on the way; `()` looks away.
+/// Is shown every state of a sampler; `()` does nothing with it.
 pub trait Observer {
     /// Called after the denoiser's answer at step `step`, before the states move on, and once more at the end.
     fn observe(&mut self, step: usize, states: &States, estimates: &Estimates);
 }
 
-/// Sees texts come out of the masks; `()` looks away.
+/// Is shown texts as their tokens are revealed; `()` does nothing with them.
 pub trait TextObserver {
     /// Called after every call of the denoiser, with the texts as they are then.
     fn observe(&mut self, step: usize, texts: &Texts<'_>);

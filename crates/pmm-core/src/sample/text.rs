@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use super::TextObserver;
 use super::filter::Filter;
 use super::prompt::{Prompt, TextError, TextSamples};
-use super::run::Run;
+use super::text_run::TextRun;
 use crate::clock::{Clock, TimeGrid};
 use crate::denoise::{TokenDenoiser, TokenPosition};
 use crate::draw;
@@ -45,7 +45,7 @@ pub fn events(
     observer: &mut dyn TextObserver,
 ) -> Result<TextSamples, TextError> {
     let length = denoiser.length();
-    let mut run = Run::new(denoiser, prompt, filter)?;
+    let mut run = TextRun::new(denoiser, prompt, filter)?;
     let queues: Vec<Vec<(f64, usize)>> =
         (0..run.rows()).map(|row| run.event_times(row, clock, streams)).collect();
     for event in 0..length {
@@ -76,7 +76,7 @@ pub fn steps(
     observer: &mut dyn TextObserver,
 ) -> Result<TextSamples, TextError> {
     let length = denoiser.length();
-    let mut run = Run::new(denoiser, prompt, filter)?;
+    let mut run = TextRun::new(denoiser, prompt, filter)?;
     for (step, times) in grid.times().windows(2).enumerate() {
         let reveal: Vec<f64> = (0..length)
             .map(|c| {
@@ -109,7 +109,7 @@ pub fn parallel(
     streams: &Streams,
     observer: &mut dyn TextObserver,
 ) -> Result<TextSamples, TextError> {
-    let mut run = Run::new(denoiser, prompt, filter)?;
+    let mut run = TextRun::new(denoiser, prompt, filter)?;
     let calls = plan.calls.get();
     let masks: Vec<usize> = (0..run.rows()).map(|row| run.masked(row).count()).collect();
     for call in 0..calls {
@@ -118,11 +118,11 @@ pub fn parallel(
         run.times.fill(clock.time(-(-(call as f64) / calls as f64).ln_1p(), 0.5).clamp(0.0, 1.0));
         match plan.order {
             Order::Random => {
-                let wanted = run.random_places(quota, call as u64, streams);
+                let wanted = run.random_positions(quota, call as u64, streams);
                 run.reveal(&wanted, call, streams, observer)?;
             }
             Order::Confidence => {
-                let wanted = run.confident_places(quota)?;
+                let wanted = run.confident_positions(quota)?;
                 if !wanted.is_empty() {
                     run.draw_from_cache(&wanted, call, streams, observer);
                 }

@@ -1,4 +1,4 @@
-//! Texts on their way out of the masks: whom to ask, what to draw.
+//! Texts that are being sampled: asking the denoiser about masked positions, and drawing their tokens.
 
 use super::TextObserver;
 use super::filter::Filter;
@@ -10,8 +10,8 @@ use crate::pair::MASK;
 use crate::purpose::Purpose;
 use crate::rng::{Stream, Streams};
 
-/// Texts on their way, with the buffers of a call.
-pub(super) struct Run<'a> {
+/// Texts that are being sampled, with the buffers of a call.
+pub(super) struct TextRun<'a> {
     denoiser: &'a dyn TokenDenoiser,
     filter: Filter,
     first_row: u64,
@@ -20,11 +20,11 @@ pub(super) struct Run<'a> {
     calls: Vec<usize>,
     logits: Vec<f32>,
     law: Vec<f64>,
-    /// Where the logits of the last call belong, for orders that look before they choose.
+    /// The positions of the last call's logits, for orders that choose among them.
     asked: Vec<TokenPosition>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TextRun<'a> {
     pub(super) fn new(
         denoiser: &'a dyn TokenDenoiser,
         prompt: Prompt,
@@ -70,7 +70,7 @@ impl<'a> Run<'a> {
         queue
     }
 
-    /// One call for the rows of the wanted places.
+    /// One call for the rows of the wanted positions.
     fn ask(&mut self, wanted: &[TokenPosition]) -> Result<(), TextError> {
         let texts = Texts { tokens: &self.tokens, times: &self.times };
         ask_logits(self.denoiser, &texts, wanted, &mut self.logits)?;
@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Asks about the wanted places and draws their tokens.
+    /// Asks about the wanted positions and draws their tokens.
     pub(super) fn reveal(
         &mut self,
         wanted: &[TokenPosition],
@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Draws the tokens of these places, in the order of the last call, from its logits.
+    /// Draws the tokens of these positions, in the order of the last call, from its logits.
     pub(super) fn draw_from_cache(
         &mut self,
         wanted: &[TokenPosition],
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
     }
 
     /// So many masked positions of every row, chosen at random.
-    pub(super) fn random_places(
+    pub(super) fn random_positions(
         &self,
         quota: impl Fn(usize) -> usize,
         call: u64,
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
     }
 
     /// So many masked positions of every row, the most confident first; asks about all masked positions.
-    pub(super) fn confident_places(
+    pub(super) fn confident_positions(
         &mut self,
         quota: impl Fn(usize) -> usize,
     ) -> Result<Vec<TokenPosition>, TextError> {
@@ -183,7 +183,7 @@ fn confidence(logits: &[f32]) -> f64 {
     1.0 / logits.iter().map(|l| f64::from(l - top).exp()).sum::<f64>()
 }
 
-/// Asks for logits at the wanted places (at least one), and refuses those from which nothing can be drawn.
+/// Asks for logits at the wanted positions (at least one), and refuses those from which nothing can be drawn.
 pub(crate) fn ask_logits(
     denoiser: &dyn TokenDenoiser,
     texts: &Texts<'_>,
