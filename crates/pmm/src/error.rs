@@ -247,6 +247,9 @@ pub enum Error {
     /// Values off their support.
     #[error(transparent)]
     Space(#[from] pmm_core::SpaceError),
+    /// No cells came.
+    #[error(transparent)]
+    Cells(#[from] pmm_net::table::GenerateError),
     /// A text that no sampler completes.
     #[error(transparent)]
     Prompt(#[from] pmm_core::TextError),

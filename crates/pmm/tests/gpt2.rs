@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pmm_train::load_gpt2;
+use pmm::text::load_gpt2;
 
 #[test]
 fn agrees_with_the_reference() {

@@ -1,5 +1,7 @@
 //! Rows of a table, some thousand at a time, in the types of their columns.
 
+use std::borrow::Borrow;
+
 use arrow_array::RecordBatch;
 
 use super::columnar::Reader;
@@ -37,9 +39,9 @@ impl RowBatch {
     }
 }
 
-/// The batches of a [`Source`], from its first row on; ends after the first error.
-pub struct Batches<'a> {
-    source: &'a Source,
+/// The batches of a [`Source`], from its first row on; ends after the first error. `S` is a source, borrowed or shared.
+pub struct Batches<S> {
+    source: S,
     from: From,
     done: bool,
 }
@@ -49,8 +51,10 @@ enum From {
     Columnar(Reader),
 }
 
-impl<'a> Batches<'a> {
-    pub(crate) fn open(source: &'a Source) -> Result<Self, ReadError> {
+impl<S: Borrow<Source>> Batches<S> {
+    /// From the first row on.
+    pub fn new(holder: S) -> Result<Self, ReadError> {
+        let source = holder.borrow();
         let from = match source.format() {
             Format::Delimited { delimiter, gzip } => {
                 let mut lines = Lines::open(source, delimiter, gzip)?;
@@ -61,11 +65,11 @@ impl<'a> Batches<'a> {
             }
             _ => From::Columnar(Reader::open(source)?),
         };
-        Ok(Self { source, from, done: false })
+        Ok(Self { source: holder, from, done: false })
     }
 }
 
-impl Iterator for Batches<'_> {
+impl<S: Borrow<Source>> Iterator for Batches<S> {
     type Item = Result<RowBatch, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -73,8 +77,8 @@ impl Iterator for Batches<'_> {
             return None;
         }
         let next = match &mut self.from {
-            From::Delimited(lines) => lines.batch(self.source),
-            From::Columnar(reader) => reader.batch(self.source),
+            From::Delimited(lines) => lines.batch(self.source.borrow()),
+            From::Columnar(reader) => reader.batch(self.source.borrow()),
         };
         self.done = !matches!(next, Ok(Some(_)));
         next.transpose()

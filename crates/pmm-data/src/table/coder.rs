@@ -1,5 +1,6 @@
 //! Rows of any file of the same table → cells, by the names of the columns.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use arrow_schema::DataType;
@@ -64,9 +65,9 @@ impl ReadNotes {
     }
 }
 
-/// Codes the rows of one file.
-pub struct Coder<'a> {
-    schema: &'a Schema,
+/// Codes the rows of one file. `S` is a schema, borrowed or shared.
+pub struct Coder<S> {
+    schema: S,
     path: String,
     /// What is missing in delimited text; elsewhere only null is.
     markers: Option<Markers>,
@@ -89,30 +90,38 @@ const EXAMPLES: usize = 5;
 
 impl Schema {
     /// A coder for a file: its columns are matched by name, or by position if it has no header line.
-    pub fn coder(&self, source: &Source) -> Result<Coder<'_>, ReadError> {
+    pub fn coder(&self, source: &Source) -> Result<Coder<&Self>, ReadError> {
+        Coder::new(self, source)
+    }
+}
+
+impl<S: Borrow<Schema>> Coder<S> {
+    /// A coder of a schema, borrowed or shared.
+    pub fn new(holder: S, source: &Source) -> Result<Self, ReadError> {
+        let schema = holder.borrow();
         let (path, names) = (source.name().to_owned(), source.names());
         let places: Vec<Option<usize>> = if source.header() {
             let index: HashMap<&str, usize> =
                 names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
-            self.columns.iter().map(|column| index.get(column.name.as_str()).copied()).collect()
-        } else if names.len() == self.columns.len() {
+            schema.columns.iter().map(|column| index.get(column.name.as_str()).copied()).collect()
+        } else if names.len() == schema.columns.len() {
             (0..names.len()).map(Some).collect()
         } else {
-            return Err(ReadError::ColumnCount { path, expected: self.columns.len(), found: names.len() });
+            return Err(ReadError::ColumnCount { path, expected: schema.columns.len(), found: names.len() });
         };
         if places.iter().all(Option::is_none) {
-            let expected = self.columns.iter().map(|column| column.name.clone()).collect();
+            let expected = schema.columns.iter().map(|column| column.name.clone()).collect();
             return Err(ReadError::NoCommonColumn { path, expected });
         }
         let absent: Vec<usize> = (0..places.len())
-            .filter(|&column| places[column].is_none() && self.columns[column].is_modelled())
+            .filter(|&column| places[column].is_none() && schema.columns[column].is_modelled())
             .collect();
         let extra = (0..names.len())
             .filter(|place| !places.contains(&Some(*place)))
             .map(|place| names[place].clone());
-        let absent_names = absent.iter().map(|&column| self.columns[column].name.clone()).collect();
+        let absent_names = absent.iter().map(|&column| schema.columns[column].name.clone()).collect();
         let notes = ReadNotes { extra: extra.collect(), absent: absent_names, ..ReadNotes::default() };
-        let markers = source.is_delimited().then(|| Markers::new(&self.missing));
+        let markers = source.is_delimited().then(|| Markers::new(&schema.missing));
         let coded = |(column, place): (&Column, Option<usize>)| {
             let data_type = place.map_or(&DataType::Utf8, |place| source.schema().field(place).data_type());
             let refused = |cell| ReadError::Cell {
@@ -123,12 +132,10 @@ impl Schema {
             };
             Ok(CodedColumn { place, values: ValueCoder::new(column, data_type).map_err(refused)? })
         };
-        let columns = self.columns.iter().zip(places).map(coded).collect::<Result<_, ReadError>>()?;
-        Ok(Coder { schema: self, path, markers, columns, absent, notes, unseen: HashMap::new() })
+        let columns = schema.columns.iter().zip(places).map(coded).collect::<Result<_, ReadError>>()?;
+        Ok(Self { schema: holder, path, markers, columns, absent, notes, unseen: HashMap::new() })
     }
-}
 
-impl Coder<'_> {
     /// Codes some rows: cells by column of the schema. Columns that are not modelled, and those that the file does not have
     /// (see [`absent`](Self::absent)), have no cells at all. A level never seen is [`Cell::Unseen`] and noted; what is no
     /// number in a number column is an error.
@@ -155,12 +162,13 @@ impl Coder<'_> {
     }
 
     fn code_column(&mut self, index: usize, rows: &RowBatch) -> Result<Cells, ReadError> {
-        let column = &self.schema.columns[index];
+        let column = &self.schema.borrow().columns[index];
         let Some(place) = self.columns[index].place.filter(|_| column.is_modelled()) else {
             return Ok(Cells::new());
         };
         let view = View::of(rows.batch.column(place).as_ref());
         let mut cells = Cells::with_capacity(rows.rows());
+        let mut unseen = Vec::new();
         for row in 0..rows.rows() {
             let Some(scalar) = view.get(row) else {
                 cells.push(Cell::Missing);
@@ -169,10 +177,11 @@ impl Coder<'_> {
             let coded = self.columns[index].values.code(column, scalar, self.markers.as_ref());
             let cell = coded.map_err(|cell| self.refusal(rows, row, column, cell))?;
             if cell == Cell::Unseen {
-                self.note_unseen(index, &scalar.text());
+                unseen.push(scalar.text());
             }
             cells.push(cell);
         }
+        unseen.iter().for_each(|text| self.note_unseen(index, text));
         Ok(cells)
     }
 
@@ -184,7 +193,7 @@ impl Coder<'_> {
     fn note_unseen(&mut self, column: usize, text: &str) {
         let unseen = &mut self.notes.unseen;
         let at = *self.unseen.entry(column).or_insert_with(|| {
-            let column = self.schema.columns[column].name.clone();
+            let column = self.schema.borrow().columns[column].name.clone();
             unseen.push(Unseen { column, count: 0, examples: vec![] });
             unseen.len() - 1
         });

@@ -19,7 +19,7 @@ use super::schema::Schema;
 use super::sniff::{self, Header};
 
 /// How to read a file, where that should not be guessed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadOptions {
     /// What separates fields; guessed if none.
     pub delimiter: Option<char>,
@@ -270,8 +270,8 @@ impl Source {
     }
 
     /// The rows from the first on, some thousand at a time; may be called any number of times.
-    pub fn batches(&self) -> Result<Batches<'_>, ReadError> {
-        Batches::open(self)
+    pub fn batches(&self) -> Result<Batches<&Self>, ReadError> {
+        Batches::new(self)
     }
 
     /// BLAKE3 in hexadecimal: of a file's raw bytes; of batches in memory, of names, types and cells, however they are cut.

@@ -64,7 +64,7 @@ impl Fit {
             None => None,
         };
         let given = self.options.given()?;
-        let base = self.preset()?;
+        let base = self.preset_config()?;
         let reading: ImageConfig =
             given.over(stored.as_ref().or(base.as_ref()).unwrap_or(&ImageConfig::default()))?;
         watcher.notice(Event::Started { what: "looking", total: None });
@@ -107,7 +107,7 @@ impl Fit {
         Ok(config)
     }
 
-    fn preset(&self) -> Result<Option<ImageConfig>, Error> {
+    fn preset_config(&self) -> Result<Option<ImageConfig>, Error> {
         let Some(name) = self.options.preset.as_ref().filter(|_| !self.options.is_resumed()) else {
             return Ok(None);
         };

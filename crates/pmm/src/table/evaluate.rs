@@ -4,7 +4,7 @@ use pmm_core::{Purpose, Streams};
 use pmm_data::{Cells, Schema, Table as CodedTable};
 use pmm_eval::Prediction;
 use pmm_eval::table::{Frame, TableScores, scores};
-use pmm_net::table::{CellCoordinates, ClockKind, FillOptions, Likelihood};
+use pmm_net::table::{CellCoordinates, FillOptions, Likelihood};
 
 use super::columns::find_modelled;
 use super::data::Data;
@@ -70,7 +70,7 @@ impl<'m> Evaluate<'m> {
 
     /// Makes rows, compares, predicts; a stop ends it without a report.
     pub fn run(self, watcher: &mut dyn Watcher) -> Result<Report<'m>, Error> {
-        let target = self.target()?;
+        let target = self.target_column()?;
         let mut notes = Vec::new();
         start(watcher, "reading", None)?;
         let test = self.read(&self.test, MOST_ROWS, &mut notes)?;
@@ -85,7 +85,7 @@ impl<'m> Evaluate<'m> {
         Ok(report)
     }
 
-    fn target(&self) -> Result<usize, Error> {
+    fn target_column(&self) -> Result<usize, Error> {
         let schema: &Schema = self.model.schema();
         match self.target.as_deref().or(self.model.config().target.as_deref()) {
             Some(name) => find_modelled(schema, name),

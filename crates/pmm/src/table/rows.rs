@@ -22,8 +22,8 @@ pub enum Empty {
 /// Reads and codes rows.
 pub(crate) struct Reader {
     source: Arc<Source>,
-    batches: Batches,
-    coder: Coder,
+    batches: Batches<Arc<Source>>,
+    coder: Coder<Arc<Schema>>,
 }
 
 impl Reader {
@@ -32,13 +32,13 @@ impl Reader {
     }
 
     pub(crate) fn new(source: Arc<Source>, schema: &Arc<Schema>) -> Result<Self, Error> {
-        let (coder, batches) = (Coder::new(schema.clone(), &source)?, source.batches()?);
+        let (coder, batches) = (Coder::new(schema.clone(), &source)?, Batches::new(source.clone())?);
         Ok(Self { source, batches, coder })
     }
 
     /// From the first row on again.
     pub(crate) fn restart(&mut self) -> Result<(), Error> {
-        self.batches = self.source.batches()?;
+        self.batches = Batches::new(self.source.clone())?;
         Ok(())
     }
 

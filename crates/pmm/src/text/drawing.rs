@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use pmm_core::{
-    Filter, Grid, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TokenDenoiser, events,
+    Filter, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TimeGrid, TokenDenoiser, events,
     parallel, steps,
 };
 
@@ -56,7 +56,7 @@ impl Drawing {
         Ok(match self.sampler.unwrap_or(default) {
             Sampler::Events => events(denoiser, clock, prompt, filter, streams, observer)?,
             Sampler::Steps => {
-                steps(denoiser, clock, &Grid::uniform(calls.get())?, prompt, filter, streams, observer)?
+                steps(denoiser, clock, &TimeGrid::uniform(calls.get())?, prompt, filter, streams, observer)?
             }
             Sampler::Parallel => {
                 parallel(denoiser, clock, side_by_side(Order::Random), prompt, filter, streams, observer)?

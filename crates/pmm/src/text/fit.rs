@@ -63,7 +63,7 @@ impl Fit {
             None => None,
         };
         let given = self.options.given()?;
-        let base = self.preset()?;
+        let base = self.preset_config()?;
         let first: TextConfig = match &stored {
             Some((config, _)) => self.options.resolve_stored(config, &given)?,
             None => self.options.resolve(base.clone().unwrap_or_default(), &given)?,
@@ -93,7 +93,7 @@ impl Fit {
         })
     }
 
-    fn preset(&self) -> Result<Option<TextConfig>, Error> {
+    fn preset_config(&self) -> Result<Option<TextConfig>, Error> {
         let Some(name) = self.options.preset.as_ref().filter(|_| !self.options.is_resumed()) else {
             return Ok(None);
         };
