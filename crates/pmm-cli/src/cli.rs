@@ -1,11 +1,10 @@
 //! The command line.
 
-use std::num::NonZeroUsize;
+use std::ffi::OsString;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-
-use crate::valid::Valid;
 
 /// Generative models of your data by Posterior Mean Matching.
 ///
@@ -35,18 +34,25 @@ pub(crate) enum Command {
 /// What every verb takes.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// Fixes every random number, for any number of threads
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
+    /// Fixes every random number, for any number of threads [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Threads to use [default: one per core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Where networks compute: cpu, or a graphics card by wgpu or cuda if pmm was built for it
-    #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = pmm_net::DEVICES)]
+    #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = pmm::DEVICES)]
     pub(crate) device: String,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl Common {
+    /// The seed, where none is kept.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
 }
 
 /// Where rows go.
@@ -72,20 +78,12 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// How texts and images are drawn.
+/// How texts are drawn.
 #[derive(Debug, Args)]
-pub(crate) struct Drawing {
-    /// For texts: how masks are lifted [default: events; steps if --steps is given]. For images: how noise is taken away [default:
-    /// dpm; leap for the Poisson pair]
-    #[arg(long, value_enum)]
-    pub(crate) sampler: Option<Sampler>,
-    /// Network calls: per row of a table with clock=gradual [default: 100], per text [default: one per token], per image [default:
-    /// 20; 250 for sde, 100 for leap]
-    #[arg(long, value_name = "N")]
-    pub(crate) steps: Option<NonZeroUsize>,
-    /// For texts: below 1 keeps closer to what is likely, 0 takes the likeliest
-    #[arg(long, value_name = "T", default_value_t = 1.0)]
-    pub(crate) temperature: f64,
+pub(crate) struct TextDrawing {
+    /// For texts: below 1 keeps closer to what is likely, 0 takes the likeliest [default: 1]
+    #[arg(long, value_name = "T")]
+    pub(crate) temperature: Option<f64>,
     /// For texts: draw among the K likeliest tokens only
     #[arg(long, value_name = "K")]
     pub(crate) top_k: Option<usize>,
@@ -94,10 +92,10 @@ pub(crate) struct Drawing {
     pub(crate) top_p: Option<f64>,
 }
 
-impl Drawing {
-    /// Whether something is asked for that only texts have, beside a sampler.
-    pub(crate) fn is_of_text(&self) -> bool {
-        self.top_k.is_some() || self.top_p.is_some() || self.temperature != 1.0
+impl TextDrawing {
+    /// Whether anything is asked for.
+    pub(crate) fn is_given(&self) -> bool {
+        self.temperature.is_some() || self.top_k.is_some() || self.top_p.is_some()
     }
 }
 
@@ -123,16 +121,9 @@ pub(crate) enum Sampler {
     Leap,
 }
 
-impl Sampler {
-    /// Whether it draws images.
-    pub(crate) fn is_of_images(self) -> bool {
-        matches!(self, Self::Sde | Self::Euler | Self::Heun | Self::Dpm | Self::Leap)
-    }
-}
-
-/// What only images have.
+/// How images are drawn.
 #[derive(Debug, Args)]
-pub(crate) struct Picturing {
+pub(crate) struct ImageDrawing {
     /// For images: how strongly the class counts; 1 as learned, more for more typical images
     #[arg(long, value_name = "W")]
     pub(crate) guidance: Option<f64>,
@@ -144,21 +135,37 @@ pub(crate) struct Picturing {
     pub(crate) churn: Option<f64>,
     /// For images, with --sampler sde: what is taken at the end of the clock [default: estimate]
     #[arg(long = "final", value_enum, value_name = "WHAT")]
-    pub(crate) last: Option<Last>,
+    pub(crate) ending: Option<Ending>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Last {
+pub(crate) enum Ending {
     /// What the network expects of the image, x̂, by one more call: without noise
     Estimate,
     /// The posterior mean μ, as in the paper: with what is left of the noise
     Mean,
 }
 
-impl Picturing {
+impl ImageDrawing {
     /// Whether anything is asked for.
     pub(crate) fn is_given(&self) -> bool {
-        self.guidance.is_some() || self.mask.is_some() || self.churn.is_some() || self.last.is_some()
+        self.guidance.is_some() || self.mask.is_some() || self.churn.is_some() || self.ending.is_some()
+    }
+}
+
+/// What `--valid` says: a number is a share, anything else a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum HeldOut {
+    Share(f64),
+    File(PathBuf),
+}
+
+impl From<OsString> for HeldOut {
+    fn from(text: OsString) -> Self {
+        match text.to_str().and_then(|text| text.parse().ok()) {
+            Some(share) => Self::Share(share),
+            None => Self::File(text.into()),
+        }
     }
 }
 
@@ -192,7 +199,7 @@ pub(crate) struct FitArgs {
     /// What is held out to stop at the right time: a share of the rows or images, or of the text at its end; for a table also a
     /// file with other rows of it
     #[arg(long, value_name = "FRACTION|FILE")]
-    pub(crate) valid: Option<Valid>,
+    pub(crate) valid: Option<HeldOut>,
     /// Go on with a fit that was stopped
     #[arg(long)]
     pub(crate) resume: bool,
@@ -205,6 +212,10 @@ pub(crate) struct FitArgs {
     /// Settings, as in a model's config.toml
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// For a table in text: what stands for a missing cell, such as "NA;-", in place of what is known to be used for it; in Parquet and Arrow
+    /// only null is missing
+    #[arg(long, value_name = "TEXT;…")]
+    pub(crate) missing: Option<String>,
     /// Kinds and pairs of columns, as in a model's schema.json, edited
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
@@ -225,15 +236,23 @@ pub(crate) struct SampleArgs {
     pub(crate) model: PathBuf,
     /// How many [default: 1000 rows, 1 text, 64 images]
     #[arg(short, value_name = "N")]
-    pub(crate) n: Option<usize>,
+    pub(crate) n: Option<u64>,
     /// Cells that are given, such as species=Adelie,island=Dream; for a text, its beginning; for images, label=CLASS, or the file
     /// of an image that is to be filled in where --mask is bright
     #[arg(long, value_name = "COLUMN=VALUE,…")]
     pub(crate) given: Vec<String>,
+    /// For texts: how masks are lifted [default: events; steps if --steps is given]. For images: how noise is taken away [default:
+    /// dpm; leap for the Poisson pair]
+    #[arg(long, value_enum)]
+    pub(crate) sampler: Option<Sampler>,
+    /// Network calls: per row of a table with clock=gradual [default: 100], per text [default: one per token], per image [default:
+    /// 20; 250 for sde, 100 for leap]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<NonZeroUsize>,
     #[command(flatten)]
-    pub(crate) drawing: Drawing,
+    pub(crate) text: TextDrawing,
     #[command(flatten)]
-    pub(crate) picturing: Picturing,
+    pub(crate) image: ImageDrawing,
     /// Let repeated values (integers, prices) take values that were never seen
     #[arg(long)]
     pub(crate) no_snap: bool,
@@ -254,7 +273,10 @@ pub(crate) struct ImputeArgs {
     pub(crate) data: PathBuf,
     /// Draw every gap so many times: so many completed tables, one after the other, numbered in a first column `draw`
     #[arg(long, value_name = "K")]
-    pub(crate) draws: Option<NonZeroUsize>,
+    pub(crate) draws: Option<NonZeroU64>,
+    /// The number of the first row: draws are keyed by row numbers, so that pieces of a table are filled as the whole would be
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) first_row: u64,
     /// Network calls per row, for models with clock=gradual [default: 100]
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<NonZeroUsize>,
@@ -280,12 +302,26 @@ pub(crate) struct InfillArgs {
     /// How many completions
     #[arg(short, value_name = "N", default_value_t = 1)]
     pub(crate) n: usize,
+    /// How masks are lifted [default: events; steps if --steps is given]
+    #[arg(long, value_enum)]
+    pub(crate) sampler: Option<Sampler>,
+    /// Network calls [default: one per token]
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<NonZeroUsize>,
     #[command(flatten)]
-    pub(crate) drawing: Drawing,
+    pub(crate) drawing: TextDrawing,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EmptyCells {
+    /// That the cell is known to be empty, where the training rows had such cells
+    Missing,
+    /// Nothing: it has a value that is not known. Columns that the file does not have always count so
+    Unknown,
 }
 
 /// Predict a column from the others.
@@ -302,8 +338,14 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
     /// Add so many draws from the law
-    #[arg(long, value_name = "K", default_value_t = 0)]
-    pub(crate) draws: usize,
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub(crate) draws: u32,
+    /// What an empty cell of the rows says: that there is nothing, or nothing
+    #[arg(long, value_enum, default_value = "missing")]
+    pub(crate) empty: EmptyCells,
+    /// The number of the first row: draws are keyed by row numbers, so that pieces of a table are predicted as the whole would be
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) first_row: u64,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]

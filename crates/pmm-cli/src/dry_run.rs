@@ -1,45 +1,93 @@
 //! `pmm fit --dry-run`: what would be fitted.
 
-use pmm_data::Source;
-use pmm_train::to_toml;
+use pmm::{Cost, image, table, text};
+use serde::Serialize;
 
 use crate::columns;
-use crate::fit::Fit;
-use crate::output;
+use crate::output::print;
 
-pub(crate) fn print(fit: &Fit, source: &Source, json: bool) -> anyhow::Result<()> {
-    let weights = fit.net.parts().len();
-    let row = fit.config.net.multiplications(fit.net.columns());
-    let work = 6.0 * row * fit.config.batch as f64 * fit.config.train.steps as f64;
-    // Two cores of 2020 do some forty thousand million of these a second.
-    let minutes = work / 8e10 / 60.0;
-    let cells: usize = fit.table.columns.iter().map(|cells| cells.code.len()).sum();
-    let memory = (cells * 12 + weights * 4 * 8) as f64 / 1e6;
-    if json {
-        let columns: Vec<_> = fit
-            .schema
+/// Size and time in words.
+fn size(cost: &Cost) -> String {
+    let time = match cost.minutes {
+        minutes if minutes < 120.0 => format!("{minutes:.1} minutes"),
+        minutes => format!("{:.1} hours", minutes / 60.0),
+    };
+    format!(
+        "{} weights; about {:.0} MB; {:.2e} operations per step, {time} on two cores\n",
+        cost.weights, cost.megabytes, cost.operations_per_step
+    )
+}
+
+fn json(data: &str, about: serde_json::Value, config: &impl Serialize, cost: &Cost) -> anyhow::Result<()> {
+    let value = serde_json::json!({
+        "data": data, "about": about, "config": config, "weights": cost.weights,
+        "megabytes": cost.megabytes.round(), "operations_per_step": cost.operations_per_step,
+        "minutes": (cost.minutes * 10.0).round() / 10.0,
+    });
+    print(format!("{value:#}\n").as_bytes())
+}
+
+pub(crate) fn table(fit: &table::PreparedFit, as_json: bool) -> anyhow::Result<()> {
+    let (schema, cost) = (fit.schema(), fit.cost());
+    if as_json {
+        let columns: Vec<_> = schema
             .columns
             .iter()
             .map(|c| {
-                serde_json::json!({"name": c.name, "kind": c.kind.name(), "pair": c.pair.name(), "missing": c.missing, "reason": c.reason})
+                serde_json::json!({
+                    "name": c.name, "kind": c.kind.name(), "pair": c.pair.name(), "missing": c.missing, "reason": c.reason,
+                })
             })
             .collect();
-        let value = serde_json::json!({
-            "data": source.name(), "rows": fit.schema.rows, "rows_kept": fit.table.rows, "columns": columns, "config": fit.config,
-            "weights": weights, "megabytes": memory.round(), "minutes": (minutes * 10.0).round() / 10.0,
-        });
-        return output::print(format!("{value:#}\n").as_bytes());
+        let about = serde_json::json!({ "rows": schema.rows, "rows_kept": fit.rows().0, "columns": columns, "notes": fit.notes() });
+        return json(fit.name(), about, fit.config(), &cost);
     }
     let text = format!(
-        "{}: {} rows, {} columns\n{}\n\n{}\n{} weights, about {:.0} MB and {:.1} minutes on two cores\n",
-        source.name(),
-        fit.schema.rows,
-        fit.schema.columns.len(),
-        columns::table(&fit.schema),
-        to_toml(&fit.config),
-        weights,
-        memory,
-        minutes,
+        "{}: {} rows, {} columns\n{}\n\n{}\n{}",
+        fit.name(),
+        schema.rows,
+        schema.columns.len(),
+        columns::table(schema),
+        toml::to_string(fit.config())?,
+        size(&cost),
     );
-    output::print(text.as_bytes())
+    print(text.as_bytes())
+}
+
+pub(crate) fn text(fit: &text::PreparedFit, as_json: bool) -> anyhow::Result<()> {
+    let (tokens, tokenizer, cost) = (fit.tokens(), fit.tokenizer(), fit.cost());
+    if as_json {
+        let about = serde_json::json!({
+            "characters": tokens.characters(), "tokens": tokens.len(), "tokenizer": tokenizer.name(), "classes": tokenizer.classes(),
+        });
+        return json(fit.name(), about, fit.config(), &cost);
+    }
+    let text = format!(
+        "{}: {} characters, {} tokens ({}, {} kinds)\n\n{}\n{}",
+        fit.name(),
+        tokens.characters(),
+        tokens.len(),
+        tokenizer.name(),
+        tokenizer.classes(),
+        toml::to_string(fit.config())?,
+        size(&cost),
+    );
+    print(text.as_bytes())
+}
+
+pub(crate) fn images(fit: &image::PreparedFit, as_json: bool) -> anyhow::Result<()> {
+    let (images, cost) = (fit.images(), fit.cost());
+    if as_json {
+        return json(fit.name(), serde_json::json!(images), fit.config(), &cost);
+    }
+    let text = format!(
+        "{}: {} images of {}; classes: {}\n\n{}\n{}",
+        fit.name(),
+        images.count,
+        image::shape_words(images.shape),
+        image::class_list(&images.classes),
+        toml::to_string(fit.config())?,
+        size(&cost),
+    );
+    print(text.as_bytes())
 }

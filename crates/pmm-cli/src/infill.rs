@@ -2,26 +2,23 @@
 
 use std::io::Read;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::cli::InfillArgs;
-use crate::output::{self, Advice};
-use crate::text;
+use crate::output::prepare;
+use crate::sample::text_drawing;
+use crate::terminal::watcher;
+use crate::write;
 
 pub(crate) fn run(args: &InfillArgs) -> anyhow::Result<()> {
-    output::prepare(&args.common)?;
-    if !pmm_train::is_text_model(&args.model) {
-        // Says what is wrong with the folder, if it is no model at all.
-        output::load(&args.model)?;
-        bail!(Advice::new(
-            format!("{} is a model of a table", args.model.display()),
-            "pmm impute fills the gaps of a table"
-        ));
+    let device = prepare(&args.common)?;
+    let model = pmm::open_on(&args.model, &device)?.into_text()?;
+    let mut text = args.text.clone();
+    if text == "-" {
+        text.clear();
+        std::io::stdin().read_to_string(&mut text).context("cannot read standard input as text")?;
     }
-    let mut given = args.text.clone();
-    if given == "-" {
-        given.clear();
-        std::io::stdin().read_to_string(&mut given).context("cannot read standard input as text")?;
-    }
-    text::gaps::run(args, &given)
+    let drawing = text_drawing(&args.drawing, args.sampler, args.steps)?;
+    let infill = model.infill(&text).completions(args.n).seed(args.common.seed()).drawing(drawing);
+    write::texts(&infill.texts(&mut watcher(args.common.quiet))?, &args.output)
 }

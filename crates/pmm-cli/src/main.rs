@@ -1,28 +1,22 @@
-//! The program `pmm`: generative models of your data.
+//! The program `pmm`: generative models of your data. It parses, calls the library and shows.
 
-mod begin;
-mod card;
 mod cli;
 mod columns;
 mod completions;
 mod demo;
 mod dry_run;
 mod eval;
-mod files;
 mod fit;
-mod image;
+mod given;
 mod impute;
 mod infill;
 mod info;
-mod keeper;
 mod output;
 mod predict;
-mod rows;
 mod sample;
-mod settings;
-mod text;
+mod terminal;
 mod trace;
-mod valid;
+mod write;
 
 use std::process::ExitCode;
 

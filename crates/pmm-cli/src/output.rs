@@ -2,13 +2,9 @@
 
 use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pmm_data::{CellError, ImageDataError, OverrideError, ReadError, TextDataError};
-use pmm_net::{DeviceError, FeatureError};
-use pmm_train::{Model, ModelError, TensorFileError};
+use pmm::{Device, Error};
 
 use crate::cli::Common;
 
@@ -19,36 +15,48 @@ pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
+/// A line on standard error. Whoever reads it may have gone: that never costs a result.
+pub(crate) fn say(line: impl AsRef<str>) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", visible(line.as_ref()));
+}
+
+/// Notes, unless they are not wanted.
+pub(crate) fn say_notes(notes: &[String], quiet: bool) {
+    if !quiet {
+        notes.iter().for_each(|note| say(format!("note: {note}")));
+    }
+}
+
+/// Text without characters that a terminal would act on: a stranger's model may hold some.
+fn visible(text: &str) -> String {
+    let safe = |c: char| !c.is_control() || c == '\n' || c == '\t';
+    text.chars().map(|c| if safe(c) { c } else { '\u{fffd}' }).collect()
+}
+
 /// Whether whoever reads standard output has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let is_broken = |error: &std::io::Error| error.kind() == ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_broken))
 }
 
-/// An error's context that says what was tried, and a hint what to do.
-#[derive(Debug)]
-pub(crate) struct Advice {
+/// A request that the command line cannot mean, and a hint what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub(crate) struct Refusal {
     what: String,
     hint: String,
 }
 
-impl Advice {
-    pub(crate) fn new(what: String, hint: impl Into<String>) -> Self {
-        Self { what, hint: hint.into() }
-    }
-}
-
-impl std::fmt::Display for Advice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.what)
-    }
+/// Refuses a request.
+pub(crate) fn refuse<T>(what: impl Into<String>, hint: impl Into<String>) -> anyhow::Result<T> {
+    Err(Refusal { what: what.into(), hint: hint.into() }.into())
 }
 
 /// What happened and why, then what to do.
 pub(crate) fn report(error: &anyhow::Error) {
-    eprintln!("error: {}", message(error));
+    say(format!("error: {}", message(error)));
     if let Some(hint) = hint(error) {
-        eprintln!("hint: {hint}");
+        say(format!("hint: {hint}"));
     }
 }
 
@@ -68,95 +76,67 @@ fn message(error: &anyhow::Error) -> String {
 
 /// The hint of an error or of what caused it.
 fn hint(error: &anyhow::Error) -> Option<String> {
-    if let Some(advice) = error.downcast_ref::<Advice>() {
-        return Some(advice.hint.clone());
-    }
     error.chain().find_map(|cause| {
-        cause
-            .downcast_ref::<ReadError>()
-            .map(ReadError::hint)
-            .or_else(|| cause.downcast_ref::<OverrideError>().map(OverrideError::hint))
-            .or_else(|| cause.downcast_ref::<CellError>().map(CellError::hint))
-            .or_else(|| cause.downcast_ref::<TextDataError>().map(TextDataError::hint))
-            .or_else(|| cause.downcast_ref::<ImageDataError>().map(ImageDataError::hint))
-            .or_else(|| cause.downcast_ref::<FeatureError>().map(FeatureError::hint))
-            .or_else(|| cause.downcast_ref::<DeviceError>().map(DeviceError::hint))
-            .or_else(|| cause.downcast_ref::<ModelError>().map(model_hint))
-            .or_else(|| cause.downcast_ref::<TensorFileError>().map(checkpoint_hint))?
+        let refusal = cause.downcast_ref::<Refusal>().map(|refusal| refusal.hint.clone());
+        refusal.or_else(|| {
+            let error = cause.downcast_ref::<Error>()?;
+            flags(error).map(str::to_owned).or_else(|| error.remedy())
+        })
     })
 }
 
-/// Of the files of tensors, only a checkpoint is read without a model around it.
-fn checkpoint_hint(error: &TensorFileError) -> Option<String> {
-    let hint = match error {
-        TensorFileError::Damaged { .. } => "bring back the file as it was, or --force begins anew",
-        TensorFileError::Foreign { .. } => {
-            "go on with the data and settings it began with, or --force begins anew"
+/// What the library says in words, in flags.
+fn flags(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::ModelExists { .. } => {
+            "--resume goes on with it, --force replaces it, --out DIR chooses another place"
         }
-        TensorFileError::Io { .. } => return None,
-    };
-    Some(hint.to_owned())
-}
-
-fn model_hint(error: &ModelError) -> Option<String> {
-    let hint = match error {
-        ModelError::NotAModel { .. } => "pmm fit DATA makes a model",
-        ModelError::Unfinished { .. } => "pmm fit DATA --resume goes on with it",
-        ModelError::Tensors(TensorFileError::Damaged { .. } | TensorFileError::Foreign { .. })
-        | ModelError::Schema { .. }
-        | ModelError::Config { .. } => "bring back the file as it was, or fit again",
+        Error::FolderInUse { .. } | Error::Locked(_) => "choose another place with --out",
+        Error::NothingToResume { .. } => "leave out --resume to begin one",
+        Error::OtherSettings { .. } | Error::OtherData { .. } => {
+            "--resume alone goes on with the data and settings it began with, --force begins anew"
+        }
+        Error::UnknownSetting { .. } | Error::Setting(_) => {
+            "pmm fit --dry-run shows all settings; columns are set by columns.NAME.pair=…"
+        }
+        Error::NotAModel { .. } => "pmm fit DATA makes a model",
+        Error::Unfinished { .. } => "pmm fit DATA --resume goes on with it",
+        Error::NotModelled { .. } => "fit again with --set columns.NAME.kind=… to change that",
+        Error::NothingToLearn { why, .. } if why.starts_with("no column") => {
+            "--dry-run shows why; --set columns.NAME.kind=category overrides"
+        }
+        Error::Diverged { .. } | Error::NotFinite => {
+            "try --set train.learning_rate=0.0005, and look at the data's extremes with --dry-run"
+        }
+        Error::OtherKind { found, .. } => match found {
+            pmm::DataKind::Table => "pmm sample, impute, predict, eval, trace and info are for tables",
+            pmm::DataKind::Text => "pmm sample, infill, eval, trace and info are for texts",
+            pmm::DataKind::Image => "pmm sample, eval, trace and info are for images",
+        },
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            "check the path, or choose another place with --out"
+        }
         _ => return None,
-    };
-    Some(hint.to_owned())
+    })
 }
 
-/// Reads a model of a table.
-pub(crate) fn load(folder: &Path) -> anyhow::Result<Model> {
-    if pmm_train::is_text_model(folder) {
-        anyhow::bail!(Advice::new(
-            format!("{} is a model of texts", folder.display()),
-            "pmm sample, infill, eval, trace and info are for texts"
-        ));
-    }
-    if pmm_train::is_image_model(folder) {
-        anyhow::bail!(Advice::new(
-            format!("{} is a model of images", folder.display()),
-            "pmm sample, eval, trace and info are for images"
-        ));
-    }
-    Ok(Model::load(folder)?)
-}
-
-/// Sets the number of threads and the device for everything that follows; the first verb of a process decides.
-pub(crate) fn prepare(common: &Common) -> anyhow::Result<()> {
+/// Sets the number of threads for everything that follows; the first verb of a process decides. Returns the device.
+pub(crate) fn prepare(common: &Common) -> anyhow::Result<Device> {
     static DECIDED: std::sync::OnceLock<()> = std::sync::OnceLock::new();
-    if DECIDED.set(()).is_err() {
-        return Ok(());
+    if DECIDED.set(()).is_ok() {
+        let threads = common.threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.context("cannot start threads")?;
     }
-    pmm_net::choose_device(&common.device)?;
-    let threads = common.threads.map_or(0, NonZeroUsize::get);
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")
+    Ok(pmm::device(&common.device).map_err(Error::from)?)
 }
 
-/// A bar with a rate and the time left, on a terminal only.
-pub(crate) fn bar(len: u64, what: &str, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(len), target(quiet));
-    let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len}  {per_sec}  {eta} left  {msg}");
-    if let Ok(style) = style {
-        bar.set_style(style);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(visible("a\x1b[31mb\tc\n"), "a\u{fffd}[31mb\tc\n");
     }
-    bar.set_prefix(what.to_owned());
-    bar
-}
-
-/// Something that moves while the length of a job is not known.
-pub(crate) fn spinner(what: &str, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(None, target(quiet));
-    bar.set_message(what.to_owned());
-    bar.enable_steady_tick(std::time::Duration::from_millis(120));
-    bar
-}
-
-fn target(quiet: bool) -> ProgressDrawTarget {
-    if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }

@@ -1,164 +1,187 @@
 //! `pmm sample`: new rows, texts or images.
 
-use anyhow::bail;
-use pmm_core::Streams;
-use pmm_data::{Coding, Field, Kind, Schema};
-use pmm_net::table::{Cell, Plan};
-use pmm_train::Model;
+use std::path::Path;
 
-use crate::cli::SampleArgs;
-use crate::output::{self, Advice};
-use crate::{columns, image, rows, text};
+use pmm::image::{Hole, read_image};
+use pmm::{Event, Model, Watcher, image, table, text};
+
+use crate::cli::{Ending, ImageDrawing, SampleArgs, Sampler, TextDrawing};
+use crate::output::{prepare, refuse, say_notes};
+use crate::terminal::{interrupted, watcher};
+use crate::{given, write};
+
+/// Pixels of a mask from here on are bright: to be filled in.
+const BRIGHT: u8 = 128;
 
 pub(crate) fn run(args: &SampleArgs) -> anyhow::Result<()> {
-    output::prepare(&args.common)?;
-    if pmm_train::is_image_model(&args.model) {
-        return image::sample::run(args);
+    let device = prepare(&args.common)?;
+    match pmm::open_on(&args.model, &device)? {
+        Model::Table(model) => rows(args, &model),
+        Model::Text(model) => texts(args, &model),
+        Model::Image(model) => images(args, &model),
     }
-    if args.picturing.is_given() {
-        bail!(Advice::new("--guidance, --mask, --churn and --final are for images".into(), "leave them out"));
+}
+
+fn rows(args: &SampleArgs, model: &table::Model) -> anyhow::Result<()> {
+    if args.image.is_given() {
+        return refuse("--guidance, --mask, --churn and --final are for images", "leave them out");
     }
-    if pmm_train::is_text_model(&args.model) {
-        return text::sample::run(args);
-    }
-    if args.drawing.is_of_text() || args.drawing.sampler.is_some() {
-        bail!(Advice::new(
-            "--sampler, --temperature, --top-k and --top-p are not for tables".into(),
-            "leave them out"
-        ));
+    if args.text.is_given() || args.sampler.is_some() {
+        return refuse("--sampler, --temperature, --top-k and --top-p are not for tables", "leave them out");
     }
     let n = args.n.unwrap_or(1000);
-    let model = output::load(&args.model)?;
-    let given = given(&model.schema, &args.given)?;
-    let fields: Vec<Field> = model.schema.columns.iter().map(pmm_data::Column::field).collect();
-    let mut writer = rows::writer(&args.output, model.schema.delimiter, &fields)?;
-    if !args.common.quiet {
-        notes(&model.schema, &given);
+    let mut sample = model.sample(n).seed(args.common.seed());
+    for (column, value) in given::cells(&args.given)? {
+        sample = sample.given(&column, value);
     }
-    let streams = Streams::new(args.common.seed);
-    let plan = plan(args.drawing.steps, args.no_snap);
-    let row = row_of(&model, &given);
-    let bar = output::bar(n as u64, "sampling", args.common.quiet);
-    for first in (0..n).step_by(rows::CHUNK) {
-        let count = rows::CHUNK.min(n - first);
-        let cells: Vec<Cell> = std::iter::repeat_n(&row, count).flatten().copied().collect();
-        let coded = model.denoiser.fill(&cells, first as u64, plan, &streams, |rows| bar.inc(rows as u64))?;
-        for (r, coded) in coded.chunks(row.len()).enumerate() {
-            writer.write(&record(&model, coded, (first + r) as u64, &streams))?;
+    if let Some(steps) = args.steps {
+        sample = sample.steps(steps.get());
+    }
+    if args.no_snap {
+        sample = sample.without_snapping();
+    }
+    say_notes(&sample.notes()?, args.common.quiet);
+    let mut writer = write::rows(&args.output, model.schema().delimiter, &sample.columns())?;
+    let mut watcher = watcher(args.common.quiet);
+    watcher.notice(Event::Started { what: "sampling", total: Some(n) });
+    let mut done = 0;
+    for batch in sample.rows()? {
+        let batch = batch?;
+        writer.write(&batch)?;
+        done += batch.num_rows() as u64;
+        watcher.notice(Event::Progress { done });
+        if interrupted().is_set() {
+            return Err(pmm::Error::Stopped.into());
         }
     }
-    bar.finish_and_clear();
+    watcher.notice(Event::Finished);
     Ok(writer.finish()?)
 }
 
-pub(crate) fn plan(steps: Option<std::num::NonZeroUsize>, no_snap: bool) -> Plan {
-    let default = Plan::default();
-    Plan { steps: steps.map_or(default.steps, |steps| steps.get()), snap: !no_snap }
-}
-
-/// A drawn row as texts; row numbers for columns that number the rows.
-pub(crate) fn record(model: &Model, coded: &[(u32, f64)], row: u64, streams: &Streams) -> Vec<String> {
-    let mut texts: Vec<String> = model
-        .schema
-        .columns
-        .iter()
-        .map(|column| match (&column.coding, column.kind) {
-            (Coding::Constant { text }, _) => text.clone(),
-            _ => String::new(),
-        })
-        .collect();
-    for (place, cell) in model.denoiser.net().coordinates().columns.iter().zip(coded) {
-        texts[place.column] = rows::text(model, place.column, *cell, row, streams);
+fn texts(args: &SampleArgs, model: &text::Model) -> anyhow::Result<()> {
+    if args.image.is_given() || args.no_snap {
+        return refuse(
+            "--guidance, --mask, --churn, --final and --no-snap are not for texts",
+            "leave them out",
+        );
     }
-    texts
-}
-
-/// `a=1,b=x` as (column, code, value).
-fn given(schema: &Schema, texts: &[String]) -> anyhow::Result<Vec<(usize, u32, f64)>> {
-    let mut given: Vec<(usize, u32, f64)> = Vec::new();
-    for pair in texts.iter().flat_map(|text| pieces(text)) {
-        let Some((name, value)) = pair.split_once('=') else {
-            bail!(Advice::new(format!("--given {pair} has no ="), "write --given column=value,column=value"));
-        };
-        let index = columns::find_modelled(schema, name.trim())?;
-        let (code, number) = schema.columns[index].parse(value).map_err(|error| {
-            let hint = error.hint();
-            let error = anyhow::Error::new(error);
-            let what = format!("--given {}", pair.trim());
-            match hint {
-                Some(hint) => error.context(Advice::new(what, hint)),
-                None => error.context(what),
-            }
-        })?;
-        if given.iter().any(|(other, ..)| *other == index) {
-            bail!("--given names {} twice", name.trim());
-        }
-        given.push((index, code, number));
+    let drawing = text_drawing(&args.text, args.sampler, args.steps)?;
+    let n = args.n.unwrap_or(1);
+    let sample = model.sample(n).seed(args.common.seed()).given(&args.given.join(",")).drawing(drawing);
+    let (mut sample, mut watcher) = (sample.texts()?, watcher(args.common.quiet));
+    let mut texts = Vec::new();
+    while let Some(text) = sample.next_watched(&mut watcher) {
+        texts.push(text?);
     }
-    Ok(given)
+    write::texts(&texts, &args.output)
 }
 
-/// Splits at commas that are followed by another `name=`: values may have commas.
-fn pieces(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    for part in text.split(',') {
-        match pieces.last_mut() {
-            Some(last) if !part.contains('=') => {
-                last.push(',');
-                last.push_str(part);
-            }
-            _ => pieces.push(part.to_owned()),
-        }
-    }
-    pieces
-}
-
-/// The cells of a row of which this much is given.
-fn row_of(model: &Model, given: &[(usize, u32, f64)]) -> Vec<Cell> {
-    let places = &model.denoiser.net().coordinates().columns;
-    let cell = |place: &pmm_net::table::ColumnPlace| {
-        let found = given.iter().find(|(column, ..)| *column == place.column);
-        found.map_or(Cell::default(), |&(_, code, value)| {
-            place.cell(&model.schema.columns[place.column], code, value)
-        })
-    };
-    places.iter().map(cell).collect()
-}
-
-fn notes(schema: &Schema, given: &[(usize, u32, f64)]) {
-    let out: Vec<&str> = schema
-        .columns
-        .iter()
-        .filter(|column| {
-            matches!(column.kind, Kind::Identifier | Kind::Text) || matches!(column.coding, Coding::Out)
-        })
-        .map(|column| column.name.as_str())
-        .collect();
-    if !out.is_empty() {
-        eprintln!("note: not part of the model, so empty: {}", out.join(", "));
-    }
-    for &(index, _, value) in given {
-        let Coding::Numbers(numbers) = &schema.columns[index].coding else { continue };
-        let values = numbers.grid.values();
-        if value < values[0] || value > values[values.len() - 1] {
-            eprintln!(
-                "note: {}={} is outside what was seen ({} to {}): the model extrapolates",
-                schema.columns[index].name,
-                value,
-                values[0],
-                values[values.len() - 1]
+/// How a text is drawn, by the flags.
+pub(crate) fn text_drawing(
+    flags: &TextDrawing,
+    sampler: Option<Sampler>,
+    steps: Option<std::num::NonZeroUsize>,
+) -> anyhow::Result<text::Drawing> {
+    let sampler = match sampler {
+        None => None,
+        Some(Sampler::Events) => Some(text::Sampler::Events),
+        Some(Sampler::Steps) => Some(text::Sampler::Steps),
+        Some(Sampler::Parallel) => Some(text::Sampler::Parallel),
+        Some(Sampler::Confident) => Some(text::Sampler::Confident),
+        Some(_) => {
+            return refuse(
+                "this sampler is for images",
+                "texts have --sampler events, steps, parallel and confident",
             );
         }
-    }
+    };
+    let TextDrawing { temperature, top_k, top_p } = *flags;
+    Ok(text::Drawing { sampler, steps, temperature, top_k, top_p })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn images(args: &SampleArgs, model: &image::Model) -> anyhow::Result<()> {
+    if args.no_snap || args.text.is_given() {
+        return refuse("--no-snap, --temperature, --top-k and --top-p are not for images", "leave them out");
+    }
+    write::check_images(&args.output)?;
+    let drawing = image_drawing(&args.image, args.sampler, args.steps)?;
+    let mut sample = model.sample(args.n.unwrap_or(64)).seed(args.common.seed()).drawing(drawing);
+    if args.n == Some(0) {
+        return refuse("no image is asked for", "-n 1 at least");
+    }
+    if let Some(weight) = args.image.guidance {
+        sample = sample.guidance(weight);
+    }
+    let mut file = None;
+    for text in &args.given {
+        match text.split_once('=') {
+            Some(("label" | "class", name)) => sample = sample.label(name),
+            Some((key, _)) if !Path::new(text).exists() => {
+                return refuse(
+                    format!("--given {key}=… is not understood: images have a label, no columns"),
+                    "--given label=CLASS, or --given IMAGE.png --mask MASK.png",
+                );
+            }
+            _ if file.is_some() => return refuse("--given names two images", "name one"),
+            _ => file = Some(Path::new(text)),
+        }
+    }
+    if let Some(hole) = hole(file, args.image.mask.as_deref(), model)? {
+        sample = sample.hole(hole);
+    }
+    let (mut sample, mut watcher) = (sample.images()?, watcher(args.common.quiet));
+    let mut images = Vec::new();
+    while let Some(image) = sample.next_watched(&mut watcher) {
+        images.push(image?.pixels);
+    }
+    write::images(&images, model.images().shape, &args.output)
+}
 
-    #[test]
-    fn values_may_have_commas() {
-        assert_eq!(pieces("a=1,b=x, y,c=2"), ["a=1", "b=x, y", "c=2"]);
-        assert_eq!(pieces("a=1"), ["a=1"]);
+fn image_drawing(
+    flags: &ImageDrawing,
+    sampler: Option<Sampler>,
+    steps: Option<std::num::NonZeroUsize>,
+) -> anyhow::Result<image::Drawing> {
+    let sampler = match sampler {
+        None => None,
+        Some(Sampler::Sde) => Some(image::Sampler::Sde),
+        Some(Sampler::Euler) => Some(image::Sampler::Euler),
+        Some(Sampler::Heun) => Some(image::Sampler::Heun),
+        Some(Sampler::Dpm) => Some(image::Sampler::Dpm),
+        Some(Sampler::Leap) => Some(image::Sampler::Leap),
+        Some(_) => return refuse("this sampler is for texts", "images have sde, euler, heun, dpm and leap"),
+    };
+    let ending = flags.ending.map(|ending| match ending {
+        Ending::Estimate => image::Ending::Estimate,
+        Ending::Mean => image::Ending::Mean,
+    });
+    Ok(image::Drawing { sampler, calls: steps.map(|steps| steps.get()), churn: flags.churn, ending })
+}
+
+/// The image that is to be filled in where the mask is bright.
+fn hole(file: Option<&Path>, mask: Option<&Path>, model: &image::Model) -> anyhow::Result<Option<Hole>> {
+    let [channels, height, width] = model.images().shape;
+    match (file, mask) {
+        (None, None) => Ok(None),
+        (Some(file), Some(mask)) => {
+            let image = read_image(file, [channels, height, width])?;
+            let bright = |byte: u8| byte >= BRIGHT;
+            let unknown: Vec<bool> = read_image(mask, [1, height, width])?.into_iter().map(bright).collect();
+            if !unknown.contains(&true) {
+                return refuse(
+                    format!("{} is dark everywhere, so there is nothing to fill in", mask.display()),
+                    "paint the unknown pixels white",
+                );
+            }
+            Ok(Some(Hole { image, unknown }))
+        }
+        (Some(file), None) => refuse(
+            format!("it is not said which pixels of {} are to be filled in", file.display()),
+            "--mask FILE: a picture of the same size, bright where pixels are unknown",
+        ),
+        (None, Some(mask)) => refuse(
+            format!("the mask {} has no image", mask.display()),
+            "--given FILE: the image that is to be filled in",
+        ),
     }
 }

@@ -28,8 +28,8 @@ mod temporary;
 mod text;
 
 pub use self::image::{
-    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png, grid_png,
-    holds_images, read_image, read_npz, write_npz,
+    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png,
+    grid_png, holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{
     Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnOverride, ColumnType, ColumnTypeError,

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use pmm_data::{ArrayFileError, CellError, ImageDataError, OverrideError, ReadError, SchemaError, TextDataError, WriteError};
+use pmm_data::{
+    ArrayFileError, CellError, ImageDataError, OverrideError, ReadError, SchemaError, TextDataError,
+    WriteError,
+};
 use pmm_net::{DeviceError, FeatureError, SettingError};
 use pmm_store::{LockError, TensorFileError};
 
@@ -179,7 +182,9 @@ pub enum Error {
         needed: u64,
     },
     /// A network that no memory holds.
-    #[error("a network of these settings has {weights} weights, for which {needed} MB are needed and {available} MB are there")]
+    #[error(
+        "a network of these settings has {weights} weights, for which {needed} MB are needed and {available} MB are there"
+    )]
     TooLarge {
         /// Its weights.
         weights: usize,
@@ -293,7 +298,9 @@ impl Error {
                 return Some(format!("presets are {}", list.join(", ")));
             }
             Self::NoColumn { known, .. } => return Some(format!("the columns are {}", known.join(", "))),
-            Self::NothingToLearn { remedy, .. } | Self::Request { remedy, .. } => return Some(remedy.clone()),
+            Self::NothingToLearn { remedy, .. } | Self::Request { remedy, .. } => {
+                return Some(remedy.clone());
+            }
             Self::TooFew { needed, unit, .. } => return Some(format!("give at least {needed} {unit}")),
             Self::UnknownSetting { .. } | Self::Setting(_) => {
                 "the settings of a fitted model are in its config.toml"

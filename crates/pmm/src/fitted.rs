@@ -69,7 +69,10 @@ impl FitSummary {
     pub(crate) fn sentence(&self, unit: &str) -> String {
         match (self.best_step, self.held_out_loss) {
             (Some(step), Some(loss)) => {
-                format!("{} steps, the best at step {step} with a held-out loss of {loss:.6} {unit}", self.steps)
+                format!(
+                    "{} steps, the best at step {step} with a held-out loss of {loss:.6} {unit}",
+                    self.steps
+                )
             }
             _ => format!("{} steps, not validated yet", self.steps),
         }
@@ -112,7 +115,8 @@ pub(crate) fn load_settings<K: Kind>(folder: &Path) -> Result<(K::Config, K::Des
     let path = folder.join(CONFIG);
     let config: K::Config = toml::from_str(&folder::read_text(folder, CONFIG)?)
         .map_err(|error| Error::DamagedModel { path: path.clone(), why: error.message().to_owned() })?;
-    let damaged = |error: pmm_net::SettingError| Error::DamagedModel { path: path.clone(), why: error.to_string() };
+    let damaged =
+        |error: pmm_net::SettingError| Error::DamagedModel { path: path.clone(), why: error.to_string() };
     config.check().map_err(damaged)?;
     let path = folder.join(K::DESCRIPTION_FILE);
     let description = K::read_description(&folder::read_text(folder, K::DESCRIPTION_FILE)?, &path)?;
@@ -147,8 +151,8 @@ impl<K: Kind> Fitted<K> {
         if let Some(difference) = found.identity.difference(&expected) {
             return Err(TensorFileError::Foreign { path, difference }.into());
         }
-        let weights = flat(K::parts(&net), tensors)
-            .map_err(|why| Error::DamagedModel { path: path.clone(), why })?;
+        let weights =
+            flat(K::parts(&net), tensors).map_err(|why| Error::DamagedModel { path: path.clone(), why })?;
         Ok(Self {
             config,
             description,
@@ -169,11 +173,8 @@ impl<K: Kind> Fitted<K> {
             values: &self.weights[part.range.clone()],
         };
         let tensors: Vec<Named<&[f32]>> = K::parts(&self.net).iter().map(named).collect();
-        let facts = WeightsFacts {
-            identity: self.identity.clone(),
-            fit: self.fit.clone(),
-            data: self.facts.clone(),
-        };
+        let facts =
+            WeightsFacts { identity: self.identity.clone(), fit: self.fit.clone(), data: self.facts.clone() };
         folder::write(&folder.join("README.md"), K::card(self).as_bytes())?;
         Ok(save_tensors(&folder.join(WEIGHTS), &tensors, &facts)?)
     }
@@ -183,7 +184,8 @@ impl<K: Kind> Fitted<K> {
     pub(crate) fn save(&self, folder: &Path) -> Result<(), Error> {
         folder::replace(folder, |place| {
             save_settings::<K>(place, &self.config, &self.description)?;
-            if let Some(log) = self.folder.as_ref().and_then(|from| std::fs::read(from.join("log.csv")).ok()) {
+            if let Some(log) = self.folder.as_ref().and_then(|from| std::fs::read(from.join("log.csv")).ok())
+            {
                 folder::write(&place.join("log.csv"), &log)?;
             }
             self.save_weights(place)
@@ -219,4 +221,3 @@ fn flat(parts: &pmm_net::Parts, tensors: Vec<Named>) -> Result<Vec<f32>, String>
     }
     Ok(weights)
 }
-

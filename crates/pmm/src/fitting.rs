@@ -54,8 +54,9 @@ impl Options {
         let mut given = self.settings.clone();
         // A fit that goes on has its own seed, unless another is asked for.
         if let Some(seed) = self.seed.or((!self.is_resumed() && !given.has("seed")).then_some(0)) {
-            let seed = i64::try_from(seed)
-                .map_err(|_| Error::request(format!("the seed {seed} is too large"), "seeds are below 2^63"))?;
+            let seed = i64::try_from(seed).map_err(|_| {
+                Error::request(format!("the seed {seed} is too large"), "seeds are below 2^63")
+            })?;
             given.set("seed", seed)?;
         }
         Ok(given)
@@ -370,7 +371,8 @@ macro_rules! fit_options {
 
         /// Keeps the fit in a folder, which must not be there yet: checkpoints on the way, the model in the end.
         pub fn at(mut self, folder: impl Into<PathBuf>) -> Self {
-            self.options.place = Some(crate::folder::Place { folder: folder.into(), mode: crate::folder::Mode::New });
+            self.options.place =
+                Some(crate::folder::Place { folder: folder.into(), mode: crate::folder::Mode::New });
             self
         }
 

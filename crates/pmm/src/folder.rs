@@ -77,8 +77,6 @@ pub(crate) struct WorkFolder {
     target: Option<PathBuf>,
     /// Folders that were made for it, to be removed if nothing comes of it.
     made: Vec<PathBuf>,
-    /// The temporary folder of a trial, gone with it.
-    _scratch: Option<tempfile::TempDir>,
     lock: Option<FolderLock>,
 }
 
@@ -101,7 +99,7 @@ impl Place {
             Mode::Replace => (folder.clone(), None),
         };
         let made = make_noting(&path.join("state"))?;
-        let mut work = WorkFolder { path, target, made, _scratch: None, lock: None };
+        let mut work = WorkFolder { path, target, made, lock: None };
         work.lock = Some(FolderLock::take(&work.path.join("state"))?);
         if self.mode == Mode::Replace && work.target.is_some() {
             work.clear()?;
@@ -113,15 +111,6 @@ impl Place {
 }
 
 impl WorkFolder {
-    /// A folder for a fit that is not kept.
-    pub(crate) fn scratch() -> Result<Self, Error> {
-        let scratch = tempfile::Builder::new().prefix("pmm-").tempdir();
-        let scratch = scratch.map_err(|source| Error::Io { path: std::env::temp_dir(), source })?;
-        let path = scratch.path().to_owned();
-        make(&path.join("state"))?;
-        Ok(Self { path, target: None, made: Vec::new(), _scratch: Some(scratch), lock: None })
-    }
-
     /// A replacement that was begun before is given up.
     fn clear(&self) -> Result<(), Error> {
         let failed = |source| Error::Io { path: self.path.clone(), source };
@@ -178,8 +167,11 @@ fn clear_state(folder: &Path) -> std::io::Result<()> {
 
 /// Makes a folder and those above it; returns those that were not there, the outermost first.
 fn make_noting(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let missing: Vec<PathBuf> =
-        folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).map(Into::into).collect();
+    let missing: Vec<PathBuf> = folder
+        .ancestors()
+        .take_while(|path| !path.as_os_str().is_empty() && !path.exists())
+        .map(Into::into)
+        .collect();
     make(folder)?;
     Ok(missing.into_iter().rev().collect())
 }

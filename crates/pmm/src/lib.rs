@@ -8,6 +8,12 @@
 
 pub use pmm_core as core;
 
+/// The Arrow types that rows come in and go out with.
+pub mod arrow {
+    pub use arrow_array::*;
+    pub use arrow_schema::{DataType, Field, Schema, SchemaRef};
+}
+
 mod error;
 mod fitted;
 mod fitting;
@@ -30,6 +36,7 @@ pub use info::Info;
 pub use kind::DataKind;
 pub use model::{Model, open, open_on};
 pub use pmm_net::{DEVICES, Device, DeviceError, FeatureNet, SettingError, device};
+pub use pmm_store::write_whole as write_file;
 pub use pmm_train::TrainConfig;
 pub use recognise::recognise;
 pub use settings::{Changed, Settings};

@@ -24,7 +24,8 @@ impl Log {
     pub(crate) fn open(path: &Path, step: u64) -> Result<Self, Error> {
         let mut text = HEADER.to_owned();
         if step > 0 && path.exists() {
-            let old = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.into(), source })?;
+            let old =
+                std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.into(), source })?;
             let kept = old.lines().skip(1).filter(|line| {
                 line.split(',').next().and_then(|s| s.parse::<u64>().ok()).is_some_and(|s| s <= step)
             });

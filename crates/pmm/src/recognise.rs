@@ -12,7 +12,8 @@ use crate::kind::DataKind;
 pub fn recognise(path: impl AsRef<Path>, preset: Option<&str>) -> Result<DataKind, Error> {
     let path = path.as_ref();
     refuse_nothing(path)?;
-    let is = |presets: &[(&str, &str)]| preset.is_some_and(|name| presets.iter().any(|(known, _)| *known == name));
+    let is =
+        |presets: &[(&str, &str)]| preset.is_some_and(|name| presets.iter().any(|(known, _)| *known == name));
     Ok(if is(&IMAGE_PRESETS) {
         DataKind::Image
     } else if is(&TEXT_PRESETS) {
@@ -37,7 +38,8 @@ fn refuse_nothing(path: &Path) -> Result<(), Error> {
         return Err(Error::NothingToLearn {
             data: path.display().to_string(),
             why: "it is an empty folder".into(),
-            remedy: "put texts (.txt) or images (PNG, JPEG, WebP) into it, or name a file, such as a table".into(),
+            remedy: "put texts (.txt) or images (PNG, JPEG, WebP) into it, or name a file, such as a table"
+                .into(),
         });
     }
     Ok(())

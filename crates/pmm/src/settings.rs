@@ -38,8 +38,7 @@ impl Settings {
     /// Settings of a TOML file.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Error::Io { path: path.into(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Io { path: path.into(), source })?;
         text.parse().map(|table| Self { table }).map_err(|error: toml::de::Error| Error::SettingsFile {
             path: path.into(),
             why: error.message().to_owned(),
@@ -64,7 +63,8 @@ impl Settings {
 
     /// The same from text: numbers, booleans and lists are recognised, all else is a text.
     pub fn set_text(&mut self, key: &str, text: &str) -> Result<&mut Self, Error> {
-        let parsed = format!("x = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("x"));
+        let parsed =
+            format!("x = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("x"));
         self.set(key, parsed.unwrap_or_else(|| toml::Value::String(text.to_owned())))
     }
 
@@ -78,11 +78,6 @@ impl Settings {
         let mut parts = key.split('.');
         let first = parts.next().and_then(|part| self.table.get(part));
         parts.try_fold(first, |value, part| value.map(|value| value.get(part))).flatten().is_some()
-    }
-
-    /// Takes a setting out; none if it is not given.
-    pub(crate) fn take(&mut self, key: &str) -> Option<toml::Value> {
-        self.table.remove(key)
     }
 
     /// `base` with these settings in place of its own.
@@ -152,7 +147,10 @@ mod tests {
         assert_eq!(config.net.blocks, TableConfig::default().net.blocks);
         assert!(settings.has("net.width") && settings.has("net") && !settings.has("net.blocks"));
         let changed = difference(&TableConfig::default(), &config).unwrap();
-        assert_eq!((changed.key.as_str(), changed.was.as_str(), changed.is.as_str()), ("net.width", "256", "64"));
+        assert_eq!(
+            (changed.key.as_str(), changed.was.as_str(), changed.is.as_str()),
+            ("net.width", "256", "64")
+        );
         assert!(difference(&config, &config).is_none());
     }
 

@@ -1,16 +1,16 @@
 //! Penguins: fit, sample, impute, predict, trace and eval, as anybody would call them.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use comfy_table::Table as Text;
-use pmm_core::{Purpose, Streams};
+use comfy_table::Table;
+use pmm::core::{Purpose, Streams};
 
 use crate::cli::{Cli, DemoArgs};
-use crate::output::{self, Advice};
-use crate::{files, fit};
+use crate::output::{print, refuse, say};
+use crate::terminal::interrupted;
+use crate::write;
 
 /// Its source and licence: data/README.md.
 const DATA: &str = include_str!("../../data/penguins.csv");
@@ -25,7 +25,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let [train, test, gaps, model] = ["train.csv", "test.csv", "gaps.csv", "penguins.pmm"].map(file);
     let [new, full, predicted, trace] = ["new.csv", "full.csv", "predictions.csv", "trace.png"].map(file);
     check(&args.out)?;
-    files::make_folder(&args.out)?;
+    std::fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
     demo.table.write(&args.out)?;
 
     demo.say(&format!(
@@ -58,10 +59,10 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
 /// Refuses to replace a model of that name that no demo made.
 fn check(out: &Path) -> anyhow::Result<()> {
     if out.join("penguins.pmm/config.toml").exists() && !out.join("gaps.csv").exists() {
-        bail!(Advice::new(
+        return refuse(
             format!("{} has a model penguins.pmm that is not the demo's", out.display()),
-            "choose another place with --out"
-        ));
+            "choose another place with --out",
+        );
     }
     Ok(())
 }
@@ -74,18 +75,18 @@ struct Demo<'a> {
 impl Demo<'_> {
     fn say(&self, text: &str) {
         if !self.args.quiet {
-            eprintln!("\n{text}");
+            say(format!("\n{text}"));
         }
     }
 
     /// Results go to standard output, which JSON has for itself.
-    fn show(&self, text: &Text) -> anyhow::Result<()> {
-        if self.args.json || self.args.quiet { Ok(()) } else { output::print(format!("{text}\n").as_bytes()) }
+    fn show(&self, text: &Table) -> anyhow::Result<()> {
+        if self.args.json || self.args.quiet { Ok(()) } else { print(format!("{text}\n").as_bytes()) }
     }
 
     /// Runs a verb as the command line would, and shows the command; false if the user has had enough.
     fn verb(&self, words: &[&str]) -> anyhow::Result<bool> {
-        if fit::interrupted().load(Ordering::Relaxed) {
+        if interrupted().is_set() {
             bail!("stopped");
         }
         let seed = self.args.seed.to_string();
@@ -94,7 +95,7 @@ impl Demo<'_> {
             line.extend(["--seed", &seed]);
         }
         if !self.args.quiet {
-            eprintln!("$ {}", line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
+            say(format!("$ {}", line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")));
         }
         let threads = self.args.threads.map(|n| n.to_string());
         if let Some(threads) = &threads {
@@ -102,7 +103,7 @@ impl Demo<'_> {
         }
         line.extend(self.args.quiet.then_some("--quiet"));
         crate::run(Cli::try_parse_from(line).context("cannot run a verb")?)?;
-        Ok(!fit::interrupted().load(Ordering::Relaxed))
+        Ok(!interrupted().is_set())
     }
 }
 
@@ -145,7 +146,7 @@ impl Split {
         let gapped: Vec<Row> = self.gaps.iter().map(|(row, gaps)| without(row, gaps)).collect();
         for (name, rows) in [("train.csv", &self.train), ("test.csv", &self.test), ("gaps.csv", &gapped)] {
             let lines = std::iter::once(&self.header).chain(rows).map(|row| row.join(",") + "\n");
-            files::write(&out.join(name), lines.collect::<String>().as_bytes())?;
+            write::file(&out.join(name), lines.collect::<String>().as_bytes())?;
         }
         Ok(())
     }
@@ -165,19 +166,19 @@ fn read(path: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(text.lines().map(cells).collect())
 }
 
-fn table(header: &[String], rows: impl Iterator<Item = Row>) -> Text {
-    let mut text = Text::new();
+fn table(header: &[String], rows: impl Iterator<Item = Row>) -> Table {
+    let mut text = Table::new();
     text.load_style(comfy_table::presets::NOTHING).set_header(header).add_rows(rows);
     text
 }
 
-fn head(path: &Path) -> anyhow::Result<Text> {
+fn head(path: &Path) -> anyhow::Result<Table> {
     let mut rows = read(path)?.into_iter();
     Ok(table(&rows.next().unwrap_or_default(), rows.take(SHOWN)))
 }
 
 /// Rows with their gaps filled, and what was there.
-fn filled(split: &Split, full: &[Row]) -> Text {
+fn filled(split: &Split, full: &[Row]) -> Table {
     let row = |((truth, gaps), full): (&(Row, [usize; 2]), &Row)| {
         let cell = |(i, cell): (usize, &String)| {
             if gaps.contains(&i) { format!("→ {cell} ({})", truth[i]) } else { cell.clone() }
@@ -188,7 +189,7 @@ fn filled(split: &Split, full: &[Row]) -> Text {
 }
 
 /// True weights beside their forecasts.
-fn forecasts(split: &Split, predicted: &[Row]) -> Text {
+fn forecasts(split: &Split, predicted: &[Row]) -> Table {
     let column = |header: &Row, name: &str| header.iter().position(|cell| cell == name);
     let header = predicted.first().cloned().unwrap_or_default();
     let wanted = ["q05", "q50", "q95"].map(|name| column(&header, name));

@@ -83,9 +83,14 @@ impl TextSource {
     }
 
     /// Documents in memory.
-    pub fn from_documents(documents: impl IntoIterator<Item = impl Into<Vec<u8>>>, options: &TextOptions) -> Self {
-        let files: Vec<TextFile> =
-            (1..).zip(documents).map(|(n, text)| TextFile::memory(format!("document {n}"), text.into())).collect();
+    pub fn from_documents(
+        documents: impl IntoIterator<Item = impl Into<Vec<u8>>>,
+        options: &TextOptions,
+    ) -> Self {
+        let files: Vec<TextFile> = (1..)
+            .zip(documents)
+            .map(|(n, text)| TextFile::memory(format!("document {n}"), text.into()))
+            .collect();
         let name = match files.len() {
             1 => "text".to_owned(),
             n => format!("{n} documents"),

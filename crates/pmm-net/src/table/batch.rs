@@ -118,7 +118,12 @@ impl TableNet {
     /// Gives cells without a value (special, missing) one at random from their column: while a gate is hidden, its value's clock
     /// runs all the same, and must not tell that there is nothing to see. The pair (gate, stand-in) is what is learned, and
     /// the stand-in is dropped from what is drawn.
-    fn with_stand_ins(&self, cells: &[CellCoordinates], streams: &Streams, step: u64) -> Vec<CellCoordinates> {
+    fn with_stand_ins(
+        &self,
+        cells: &[CellCoordinates],
+        streams: &Streams,
+        step: u64,
+    ) -> Vec<CellCoordinates> {
         let columns = self.coordinates.columns.len();
         let filled = |(i, cell): (usize, &CellCoordinates)| {
             let place = &self.coordinates.columns[i % columns];

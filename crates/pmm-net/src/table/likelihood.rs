@@ -180,8 +180,9 @@ mod tests {
     fn unknown_cells_are_left_out() {
         let text = "a,b\n".to_owned() + &"p,x\nq,y\nr,x\ns,y\n".repeat(50);
         let denoiser = ignorant(&text);
-        let cells: Vec<CellCoordinates> =
-            (0..40).flat_map(|i| [CellCoordinates { token: Some(i % 4), value: None }, CellCoordinates::default()]).collect();
+        let cells: Vec<CellCoordinates> = (0..40)
+            .flat_map(|i| [CellCoordinates { token: Some(i % 4), value: None }, CellCoordinates::default()])
+            .collect();
         let found = denoiser.likelihood(&cells, &Streams::new(1), |_| ()).unwrap();
         assert!((found.bits - 2.0).abs() < 1e-5, "{found:?}");
         assert_eq!(denoiser.likelihood(&[CellCoordinates::default(); 8], &Streams::new(1), |_| ()), None);

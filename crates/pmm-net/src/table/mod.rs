@@ -17,7 +17,7 @@ pub use batch::Batch;
 pub use coordinates::{CellCoordinates, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
 pub use denoise::TableDenoiser;
 pub use features::View;
-pub use generate::{GenerateError, FillOptions};
+pub use generate::{FillOptions, GenerateError};
 pub use head::{Law, Target};
 pub use likelihood::Likelihood;
 pub use net::TableNet;

@@ -141,6 +141,9 @@ mod tests {
         let denoiser = TableDenoiser::new(Arc::new(net), weights).trimmed(&[0.05, 0.0]).complete(true);
         let cells = vec![CellCoordinates::default(); 2 * 50];
         let drawn = denoiser.fill(&cells, 0, FillOptions::default(), &Streams::new(1), |_| ()).unwrap();
-        assert!(drawn.chunks(2).all(|row| row[0] == pmm_data::Cell::Level(likely as u32)), "{likely}: {drawn:?}");
+        assert!(
+            drawn.chunks(2).all(|row| row[0] == pmm_data::Cell::Level(likely as u32)),
+            "{likely}: {drawn:?}"
+        );
     }
 }

@@ -14,11 +14,7 @@ const IMAGES: usize = 64;
 const LEVELS: (usize, f64) = (14, 20.0);
 
 /// Errors from the smallest noise level to the largest.
-pub(crate) fn curve(
-    model: &Model,
-    real: &Real,
-    streams: &Streams,
-) -> Result<Vec<DenoisingPoint>, Error> {
+pub(crate) fn curve(model: &Model, real: &Real, streams: &Streams) -> Result<Vec<DenoisingPoint>, Error> {
     let rows = &real.test.rows[..IMAGES.min(real.test.len())];
     let x = real.test.values(model, rows);
     let denoiser = model.denoiser.told(real.test.labels(model, rows), 1.0);
@@ -38,7 +34,8 @@ pub(crate) fn curve(
         estimates.ask(&denoiser, &states)?;
         let Some(Estimate::Mean(x_hat)) = estimates.blocks.first() else { break };
         let plain = states.means(0);
-        let [error, plain] = [x_hat, &plain].map(|guess| unit * error(model.config().pair, guess, x.reals(0)));
+        let [error, plain] =
+            [x_hat, &plain].map(|guess| unit * error(model.config().pair, guess, x.reals(0)));
         points.push(DenoisingPoint { sigma, error, plain });
     }
     Ok(points)

@@ -51,7 +51,8 @@ pub(crate) fn features<'a>(
     {
         return Ok(Found { net, samples, held_out, reference, gaussian });
     }
-    let reference = ask(net, &real.reference.pixels(usize::MAX), shape, watcher, "of images to compare with")?;
+    let reference =
+        ask(net, &real.reference.pixels(usize::MAX), shape, watcher, "of images to compare with")?;
     let gaussian = gaussian(&reference)?;
     if let Some(path) = &cache
         && let Err(error) = keep(path, &reference, &gaussian)

@@ -1,7 +1,8 @@
 //! How images are drawn: the sampler and its number of calls.
 
 use pmm_core::{
-    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, leap, ode, online,
+    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, leap, ode,
+    online,
 };
 use pmm_net::image::{ImageDenoiser, ImagePair};
 use pmm_train::image::ImageFacts;
@@ -74,7 +75,9 @@ impl Drawing {
         let sampler = self.sampler(pair);
         let (fits, name, known) = match pair {
             ImagePair::Normal => (sampler != Sampler::Leap, "Normal", "sde, euler, heun and dpm"),
-            ImagePair::Poisson => (matches!(sampler, Sampler::Sde | Sampler::Leap), "Poisson", "sde and leap"),
+            ImagePair::Poisson => {
+                (matches!(sampler, Sampler::Sde | Sampler::Leap), "Poisson", "sde and leap")
+            }
         };
         if !fits {
             let what = format!("this sampler does not draw images of the {name} pair");

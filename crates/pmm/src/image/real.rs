@@ -48,7 +48,9 @@ impl Set {
     /// Images in the pair's unit.
     pub(crate) fn values(&self, model: &Model, rows: &[usize]) -> Values {
         let bytes = rows.iter().flat_map(|&row| self.images.pixels(row));
-        Values::new(vec![Elements::from(bytes.map(|&byte| model.config().pair.value(byte)).collect::<Vec<f32>>())])
+        Values::new(vec![Elements::from(
+            bytes.map(|&byte| model.config().pair.value(byte)).collect::<Vec<f32>>(),
+        )])
     }
 
     /// The images' classes as the model numbers them; a class that it does not know is not told.
@@ -78,7 +80,9 @@ impl Real {
         streams.stream(Purpose::SCORED_IMAGES, 0, 0).shuffle(&mut order);
         if let Some(reference) = reference(model, train)? {
             if reference.images.source_digest() == images.source_digest() {
-                notes.push("these are the images that were learned from: every score flatters the model".into());
+                notes.push(
+                    "these are the images that were learned from: every score flatters the model".into(),
+                );
             }
             return Ok(Self { test: Set { images, rows: order }, reference, is_trained: true });
         }

@@ -92,7 +92,13 @@ impl Report<'_> {
             nearest: self.nearest.as_ref().map(|nearest| beside(nearest, shape)).transpose()?,
             denoising: self.denoising.clone(),
             curve: self.model.folder().map(log::learning_curve).unwrap_or_default(),
-            facts: self.model.info().facts().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            facts: self
+                .model
+                .info()
+                .facts()
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
         })
     }
 }

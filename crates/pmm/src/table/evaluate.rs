@@ -89,7 +89,9 @@ impl<'m> Evaluate<'m> {
         let schema: &Schema = self.model.schema();
         match self.target.as_deref().or(self.model.config().target.as_deref()) {
             Some(name) => find_modelled(schema, name),
-            None => Ok(self.model.denoiser.net().coordinates().columns.last().map_or(0, |place| place.column)),
+            None => {
+                Ok(self.model.denoiser.net().coordinates().columns.last().map_or(0, |place| place.column))
+            }
         }
     }
 
@@ -106,7 +108,8 @@ impl<'m> Evaluate<'m> {
             return Err(Error::TooFew { data: name, found: table.rows as u64, unit: "rows", needed });
         }
         if std::ptr::eq(data, &self.test) && source.digest()? == self.model.fitted.identity.data {
-            notes.push(format!("{name} holds the rows that the model was fitted to: every score flatters it"));
+            notes
+                .push(format!("{name} holds the rows that the model was fitted to: every score flatters it"));
         }
         let absent = found.absent.iter().filter_map(|name| schema.position(name)).collect();
         Ok(Rows { rows: table.rows, columns: table.columns, absent, name })
@@ -193,7 +196,10 @@ impl<'m> Job<'m> {
         notes: &mut Vec<String>,
     ) -> Result<(Frame, Frame), Error> {
         if let Some(train) = train {
-            return Ok((frame(self.model, &test.columns, absent)?, frame(self.model, &train.columns, absent)?));
+            return Ok((
+                frame(self.model, &test.columns, absent)?,
+                frame(self.model, &train.columns, absent)?,
+            ));
         }
         notes.push(
             "half of the rows stand in for training rows as a baseline, and privacy is not checked: give the training rows for both"

@@ -88,7 +88,11 @@ impl Fit {
     pub fn prepare(self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
         self.options.check()?;
         if let Some(name) = &self.options.preset {
-            return Err(Error::UnknownPreset { name: name.clone(), kind: crate::DataKind::Table, known: vec![] });
+            return Err(Error::UnknownPreset {
+                name: name.clone(),
+                kind: crate::DataKind::Table,
+                known: vec![],
+            });
         }
         let work = match &self.options.place {
             Some(place) => Some(place.take()?),

@@ -35,8 +35,10 @@ pub(crate) fn score(
     let mut laws: Vec<RowLaw> = Vec::with_capacity(rows);
     for first in (0..rows).step_by(CHUNK) {
         let some: Vec<usize> = (first..rows.min(first + CHUNK)).collect();
-        let cells: Vec<Cells> =
-            columns.iter().map(|cells| if cells.is_empty() { Cells::new() } else { cells.select(&some) }).collect();
+        let cells: Vec<Cells> = columns
+            .iter()
+            .map(|cells| if cells.is_empty() { Cells::new() } else { cells.select(&some) })
+            .collect();
         laws.extend(target.laws(some.len(), &cells, Empty::Missing, first as u64, &streams)?);
         done(first + some.len());
     }
@@ -52,8 +54,9 @@ pub(crate) fn score(
             calibration(&draws, &truths, &marginal(numbers), seed).map(PredictionScore::Numbers)
         }
         _ => {
-            let codes: Vec<u32> =
-                (0..rows).map(|row| if let Cell::Level(code) = truth(row) { code } else { MISSING }).collect();
+            let codes: Vec<u32> = (0..rows)
+                .map(|row| if let Cell::Level(code) = truth(row) { code } else { MISSING })
+                .collect();
             let shares: Vec<f64> = laws
                 .iter()
                 .flat_map(|law| if let RowLaw::Levels(shares) = law { shares.clone() } else { Vec::new() })

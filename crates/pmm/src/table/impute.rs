@@ -152,15 +152,17 @@ impl ImputedRows<'_> {
             let gaps: Vec<bool> = cells[index].iter().map(|cell| cell == Cell::Missing).collect();
             self.filled += gaps.iter().filter(|gap| **gap).count() as u64;
             let decoder = column.decoder_to(arrays[place].data_type())?;
-            arrays[place] =
-                decoder.fill(&arrays[place], &gaps, &filled[index], |row| tie(&streams, index, first + row as u64))?;
+            arrays[place] = decoder.fill(&arrays[place], &gaps, &filled[index], |row| {
+                tie(&streams, index, first + row as u64)
+            })?;
         }
         if self.draws.is_some() {
             arrays.insert(0, Arc::new(Int64Array::from(vec![self.draw as i64 + 1; rows])));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options)
-            .map_err(|error| Error::request(format!("the rows cannot be put together: {error}"), "report this as a bug"))
+        RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(|error| {
+            Error::request(format!("the rows cannot be put together: {error}"), "report this as a bug")
+        })
     }
 }
 

@@ -48,10 +48,19 @@ impl Kind for Table {
 
     fn check_description(schema: &Schema, config: &TableConfig) -> Result<(), SettingError> {
         let known = config.target.as_deref().is_none_or(|target| schema.position(target).is_some());
-        SettingError::unless(known, "target", config.target.as_deref().unwrap_or(""), "a column of schema.json")
+        SettingError::unless(
+            known,
+            "target",
+            config.target.as_deref().unwrap_or(""),
+            "a column of schema.json",
+        )
     }
 
-    fn network(config: &TableConfig, schema: &Arc<Schema>, device: &Device) -> Result<TableNet, ParameterError> {
+    fn network(
+        config: &TableConfig,
+        schema: &Arc<Schema>,
+        device: &Device,
+    ) -> Result<TableNet, ParameterError> {
         config.network(schema, device)
     }
 
@@ -78,8 +87,12 @@ impl Kind for Table {
             let pair = if column.pair == PairKind::None { "left out" } else { column.pair.name() };
             let cell = |text: &str| text.replace('|', "\\|");
             let (name, kind) = (cell(&column.name), column.kind.name());
-            let _ =
-                writeln!(text, "| {name} | {kind} | {pair} | {} | {} |", column.missing, cell(&column.reason));
+            let _ = writeln!(
+                text,
+                "| {name} | {kind} | {pair} | {} | {} |",
+                column.missing,
+                cell(&column.reason)
+            );
         }
         text + "\n"
             + &model.card_end()

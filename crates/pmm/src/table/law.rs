@@ -212,7 +212,11 @@ mod tests {
         let draws: Vec<f64> = (0..n).map(|_| law.draw(&numbers, &mut rng)).collect();
         let mean = draws.iter().sum::<f64>() / n as f64;
         let sd = (draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
-        assert!((mean - law.mean(&numbers)).abs() < 5.0 * sd / (n as f64).sqrt(), "{mean} {}", law.mean(&numbers));
+        assert!(
+            (mean - law.mean(&numbers)).abs() < 5.0 * sd / (n as f64).sqrt(),
+            "{mean} {}",
+            law.mean(&numbers)
+        );
         for y in [0.0, 9.0, 10.0, 11.0] {
             let share = draws.iter().filter(|x| **x <= y).count() as f64 / n as f64;
             assert!((share - law.cdf(&numbers, y)).abs() < 5.0 * (0.25 / n as f64).sqrt(), "{y}");
@@ -239,7 +243,8 @@ mod tests {
     fn probabilities_of_repeated_values_sum_to_one() {
         let text: String = (0..3000).map(|i| format!("{},{}\n", (i * i) % 211, i % 3)).collect();
         let source =
-            Source::from_bytes("t.csv", format!("x,y\n{text}").into_bytes(), &ReadOptions::default()).unwrap();
+            Source::from_bytes("t.csv", format!("x,y\n{text}").into_bytes(), &ReadOptions::default())
+                .unwrap();
         let schema = Schema::infer(&source, &Overrides::default()).unwrap();
         let Coding::Numbers(numbers) = &schema.columns[0].coding else { panic!("numbers") };
         assert!(numbers.snap && !numbers.discrete);

@@ -1,7 +1,8 @@
 //! Predictive laws of a column, one for each row, all at once.
 
+use arrow_array::ArrayRef;
 use pmm_core::{Purpose, Streams};
-use pmm_data::{Cell, Coding, Column, Numbers};
+use pmm_data::{Cell, Cells, Coding, Column, Numbers, OutputColumn};
 use rayon::prelude::*;
 
 use super::law::NumberLaw;
@@ -97,21 +98,47 @@ impl<'m> Laws<'m> {
 
     /// The probabilities of the [`levels`](Self::levels), `[rows][levels]`.
     pub fn probabilities(&self) -> Result<Vec<&[f64]>, Error> {
-        let row = |law: &'_ RowLaw| match law {
-            RowLaw::Levels(shares) => Ok(()).map(|()| shares.len()),
-            RowLaw::Number(_) => Err(self.refusal("numbers", "quantile, cdf and draws say what is known of them")),
+        let row = |law| match law {
+            &RowLaw::Levels(ref shares) => Ok(&shares[..]),
+            RowLaw::Number(_) => {
+                Err(self.refusal("numbers", "quantile, cdf and draws say what is known of them"))
+            }
         };
-        self.rows.iter().try_for_each(|law| row(law).map(drop))?;
-        Ok(self.rows.iter().filter_map(|law| if let RowLaw::Levels(shares) = law { Some(&shares[..]) } else { None }).collect())
+        self.rows.iter().map(row).collect()
     }
 
     /// The place in [`levels`](Self::levels) of the likeliest level of each row.
     pub fn best(&self) -> Result<Vec<usize>, Error> {
-        let best = |shares: &[f64]| (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(0);
+        let best =
+            |shares: &[f64]| (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(0);
         Ok(self.probabilities()?.into_iter().map(best).collect())
     }
 
-    fn numbers<T: Send>(&self, of: impl Fn(&NumberLaw, &Numbers, usize) -> T + Sync) -> Result<Vec<T>, Error> {
+    /// Whether it holds dates or times.
+    pub fn is_date(&self) -> bool {
+        matches!(&self.column.coding, Coding::Numbers(numbers) if numbers.date.is_some())
+    }
+
+    /// Values of the column, one for each row, as an array of its type under another name.
+    pub fn values_column(&self, name: &str, values: &[f64]) -> Result<(OutputColumn, ArrayRef), Error> {
+        self.cells_column(name, values.iter().map(|value| Cell::Value(*value)).collect())
+    }
+
+    /// The likeliest level of each row, as an array of the column's type under another name.
+    pub fn best_column(&self, name: &str) -> Result<(OutputColumn, ArrayRef), Error> {
+        self.cells_column(name, self.best()?.into_iter().map(|code| Cell::Level(code as u32)).collect())
+    }
+
+    fn cells_column(&self, name: &str, cells: Cells) -> Result<(OutputColumn, ArrayRef), Error> {
+        let array = self.column.decoder()?.array(cells.len(), &cells, |_| 0.0)?;
+        let output = self.column.output();
+        Ok((OutputColumn { field: output.field.with_name(name), text: output.text }, array))
+    }
+
+    fn numbers<T: Send>(
+        &self,
+        of: impl Fn(&NumberLaw, &Numbers, usize) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
         let Coding::Numbers(numbers) = &self.column.coding else {
             return Err(self.refusal("levels", "probabilities say what is known of them"));
         };

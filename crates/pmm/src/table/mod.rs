@@ -24,7 +24,9 @@ pub use fit::{Fit, PreparedFit};
 pub use impute::{Impute, ImputedRows};
 pub use laws::Laws;
 pub use model::Model;
-pub use pmm_data::{ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema, Writer};
+pub use pmm_data::{
+    ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema, Writer,
+};
 pub use pmm_train::table::TableConfig as Config;
 pub use predict::{Predict, PredictedLaws};
 pub use report::Report;

@@ -47,7 +47,9 @@ impl Model {
     pub fn open(folder: impl AsRef<Path>, device: &Device) -> Result<Self, Error> {
         let fitted = Fitted::<Table>::load(folder.as_ref(), device)?;
         let modelled = fitted.net.coordinates().columns.len();
-        if fitted.facts.trims.len() > modelled || fitted.facts.trims.iter().any(|trim| !(0.0..=1.0).contains(trim)) {
+        if fitted.facts.trims.len() > modelled
+            || fitted.facts.trims.iter().any(|trim| !(0.0..=1.0).contains(trim))
+        {
             let path = folder.as_ref().join(crate::folder::WEIGHTS);
             return Err(Error::DamagedModel { path, why: "its trims are not those of its columns".into() });
         }
@@ -113,5 +115,4 @@ impl Model {
     pub fn evaluate(&self, test: impl Into<Data>) -> Evaluate<'_> {
         Evaluate::new(self, test.into())
     }
-
 }

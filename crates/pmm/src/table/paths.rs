@@ -75,7 +75,9 @@ pub(super) fn walk(
                 let x = posterior.as_ref().map_or(f64::NAN, |means| f64::from(means[row]));
                 means[c][row].push(match clock {
                     ClockKind::Gradual => place.to_value(column, x, false),
-                    ClockKind::Reveal if seen => number(column, place.cell(column, token(place, states, row), x, true)),
+                    ClockKind::Reveal if seen => {
+                        number(column, place.cell(column, token(place, states, row), x, true))
+                    }
                     ClockKind::Reveal => expected(place, column, estimates, row),
                 });
             }

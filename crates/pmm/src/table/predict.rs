@@ -203,7 +203,11 @@ impl<'m> Target<'m> {
                 place.coordinates(&schema.columns[place.column], *cell)
             })
             .collect();
-        complete.iter_mut().skip(self.at).step_by(places.len()).for_each(|cell| *cell = CellCoordinates::default());
+        complete
+            .iter_mut()
+            .skip(self.at)
+            .step_by(places.len())
+            .for_each(|cell| *cell = CellCoordinates::default());
         let rows: Vec<usize> = (0..COMPLETIONS as usize).collect();
         Ok(self.settle(&self.direct(&complete, &rows)))
     }
@@ -241,9 +245,9 @@ impl<'m> Target<'m> {
         let column = self.column();
         let n_codes = column.n_codes();
         let law = |drawn: Vec<Cell>| match &column.coding {
-            Coding::Numbers(_) => RowLaw::Number(NumberLaw::of_draws(
-                drawn.into_iter().filter_map(|cell| column.number(cell)),
-            )),
+            Coding::Numbers(_) => {
+                RowLaw::Number(NumberLaw::of_draws(drawn.into_iter().filter_map(|cell| column.number(cell))))
+            }
             _ => {
                 // One more of each: a level that was not drawn is not impossible.
                 let mut shares = vec![1.0 / n_codes as f64; n_codes];

@@ -136,7 +136,10 @@ impl Report<'_> {
     fn facts(&self) -> Vec<(String, String)> {
         let (fitted, net) = (&self.model.fitted, self.model.denoiser.net());
         let facts = [
-            ("fitted to", format!("{} rows, {} columns", fitted.facts.rows, fitted.description.columns.len())),
+            (
+                "fitted to",
+                format!("{} rows, {} columns", fitted.facts.rows, fitted.description.columns.len()),
+            ),
             ("columns in the model", net.coordinates().columns.len().to_string()),
             ("scored on", format!("{} rows of {}", self.rows, self.data)),
             ("weights", net.parts().len().to_string()),

@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use pmm_core::{Purpose, Streams};
-use pmm_data::{Cell, Cells, CellError, Coding, Kind, OutputColumn, RowsDecoder};
+use pmm_data::{Cell, CellError, Cells, Coding, Kind, OutputColumn, RowsDecoder};
 use pmm_net::table::{CellCoordinates, FillOptions};
 
 use super::columns::find_modelled;
@@ -72,20 +72,25 @@ impl<'m> Sample<'m> {
         let is_out = |column: &&pmm_data::Column| {
             matches!(column.kind, Kind::Identifier | Kind::Text) || matches!(column.coding, Coding::Out)
         };
-        let out: Vec<&str> = schema.columns.iter().filter(is_out).map(|column| column.name.as_str()).collect();
+        let out: Vec<&str> =
+            schema.columns.iter().filter(is_out).map(|column| column.name.as_str()).collect();
         let mut notes = Vec::new();
         if !out.is_empty() {
             notes.push(format!("not part of the model, so empty: {}", out.join(", ")));
         }
         for given in self.parsed()? {
             let column = &schema.columns[given.column];
-            let (Coding::Numbers(numbers), Cell::Value(value)) = (&column.coding, given.cell) else { continue };
+            let (Coding::Numbers(numbers), Cell::Value(value)) = (&column.coding, given.cell) else {
+                continue;
+            };
             let values = numbers.grid.values();
             let (low, high) = (values[0], values[values.len() - 1]);
             if value < low || value > high {
                 let [low, high] = [low, high].map(|value| column.text(Cell::Value(value), 0.5));
                 let (name, text) = (&column.name, &given.text);
-                notes.push(format!("{name}={text} is outside what was seen ({low} to {high}): the model extrapolates"));
+                notes.push(format!(
+                    "{name}={text} is outside what was seen ({low} to {high}): the model extrapolates"
+                ));
             }
         }
         Ok(notes)

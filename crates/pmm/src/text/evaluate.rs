@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pmm_core::{Prompt, Streams, Texts, text_bound};
 use pmm_data::{TextOptions, Tokenizer, Tokens};
-use pmm_eval::text::{NGram, TextScores};
 use pmm_eval::BoundLine;
+use pmm_eval::text::{NGram, TextScores};
 use pmm_train::text::split;
 
 use super::data::Data;
@@ -86,7 +86,9 @@ impl<'m> Evaluate<'m> {
         let test = some(&held_out, MOST_HELD_OUT);
         let train = self.training()?;
         if train.is_none() {
-            notes.push("the training text is not at hand: the judge of samples is of the held-out text".to_owned());
+            notes.push(
+                "the training text is not at hand: the judge of samples is of the held-out text".to_owned(),
+            );
         }
         let mut report = Report::new(model, notes);
         if let Some(texts) = &self.samples {

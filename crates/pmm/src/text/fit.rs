@@ -68,8 +68,7 @@ impl Fit {
             Some((config, _)) => self.options.resolve_stored(config, &given)?,
             None => self.options.resolve(base.clone().unwrap_or_default(), &given)?,
         };
-        let options =
-            TextOptions { field: first.field.clone(), lossy_bytes: first.tokenizer == "bytes" };
+        let options = TextOptions { field: first.field.clone(), lossy_bytes: first.tokenizer == "bytes" };
         let source = self.data.source(&options)?;
         watcher.notice(Event::Started { what: "reading", total: None });
         let tokenizer = match &stored {
@@ -147,7 +146,8 @@ fn refuse_unlearnable(
     tokenizer: &Tokenizer,
     tokens: &Tokens,
 ) -> Result<(), Error> {
-    let refused = |why: String, remedy: String| Err(Error::NothingToLearn { data: name.to_owned(), why, remedy });
+    let refused =
+        |why: String, remedy: String| Err(Error::NothingToLearn { data: name.to_owned(), why, remedy });
     if tokenizer.classes() < 2 {
         return refused(
             "it is one symbol over and over, so there is nothing to learn".into(),
@@ -209,7 +209,9 @@ impl PreparedFit {
     /// Trains, and leaves a model.
     pub fn run(mut self, watcher: &mut dyn Watcher) -> Result<Model, Error> {
         if self.split().1 == 0 {
-            watcher.notice(Event::Note("the text is too short to hold some out: validation looks at what is learned"));
+            watcher.notice(Event::Note(
+                "the text is too short to hold some out: validation looks at what is learned",
+            ));
         }
         if let Some(minutes) = self.minutes {
             let task = self.task();

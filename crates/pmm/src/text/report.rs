@@ -55,7 +55,8 @@ impl<'m> Report<'m> {
     pub fn summary(&self) -> String {
         let mut text = format!("{}\n{}", self.page().summary().trim_end(), self.lead());
         if let Some(perplexity) = self.perplexity {
-            text += &format!("\nGenerative perplexity of the samples under GPT-2: {perplexity:.1} per token.");
+            text +=
+                &format!("\nGenerative perplexity of the samples under GPT-2: {perplexity:.1} per token.");
         }
         format!("{}\n", text.trim_end())
     }

@@ -102,7 +102,8 @@ impl SampledTexts<'_> {
         let prompt = Prompt { first_row: self.next, tokens: row.repeat(rows as usize) };
         self.next += rows;
         watcher.notice(Event::Started { what: "drawing", total: Some(length as u64) });
-        let mut observe = |step: usize, _: &Texts<'_>| watcher.notice(Event::Progress { done: step as u64 + 1 });
+        let mut observe =
+            |step: usize, _: &Texts<'_>| watcher.notice(Event::Progress { done: step as u64 + 1 });
         let drawn = self.drawing.draw(self.model, prompt, &self.streams, &mut observe)?;
         watcher.notice(Event::Finished);
         Ok(drawn.tokens.chunks_exact(length).map(|tokens| self.model.tokenizer().decode(tokens)).collect())

@@ -1,6 +1,6 @@
 //! How far samples are from the target as steps grow.
 
-use pmm_core::{
+use pmm::core::{
     Finish, FiniteTarget, Head, States, Streams, TimeGrid, online, total_variation, total_variation_error,
 };
 

@@ -8,12 +8,12 @@ use std::num::NonZeroUsize;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pmm_core::Streams;
+use pmm::core::Streams;
 use pmm_eval::Page;
 use pmm_eval::chart::Figure;
 
 use crate::cli::DemoArgs;
-use crate::{files, output};
+use crate::{output, write};
 use measure::{STEPS, Series};
 use scene::Scene;
 
@@ -26,15 +26,15 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let threads = args.threads.map_or(0, |n| n.get());
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")?;
-    files::make_folder(&args.out)?;
+    std::fs::create_dir_all(&args.out)?;
     let scenes = scene::scenes()?;
     let (figures, series) = pool.install(|| compute(args, &scenes))?;
-    let noise = pmm_core::total_variation_noise(scenes[0].target.weights(), row_count(args));
+    let noise = pmm::core::total_variation_noise(scenes[0].target.weights(), row_count(args));
     let errors = pictures::errors(&series, noise);
     write(args, &scenes, &figures, &errors, &series, noise)?;
     let table = if args.json { json(&series, noise, args) } else { text(&series, noise, args) };
     output::print(table.as_bytes())?;
-    eprintln!("pictures and page: open {}", args.out.join("index.html").display());
+    output::say(format!("pictures and page: open {}", args.out.join("index.html").display()));
     Ok(())
 }
 
@@ -90,10 +90,10 @@ fn write(
          is the method itself, for each kind of data.",
     );
     for (scene, figure) in scenes.iter().zip(figures) {
-        files::write(&args.out.join(format!("{}.png", scene.name)), &figure.png(2.0)?)?;
+        write::file(&args.out.join(format!("{}.png", scene.name)), &figure.png(2.0)?)?;
         page = page.section(scene.title).text(scene.story).figure(&figure.svg(), scene.story);
     }
-    files::write(&args.out.join("error.png"), &errors.png(2.0)?)?;
+    write::file(&args.out.join("error.png"), &errors.png(2.0)?)?;
     let explanation = format!(
         "Total variation between the target and {} samples, by the number of steps. Exact draws would show {noise:.4} on \
          average. Plugging the mean into the Gamma process keeps a bias: its jumps are not linear in the value.",
@@ -102,7 +102,7 @@ fn write(
     page = page.section("How many steps?").text(&explanation).figure(&errors.svg(), &explanation);
     let (header, rows) = cells(series);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    files::write(&args.out.join("index.html"), page.table(&header, &rows).html().as_bytes())
+    write::file(&args.out.join("index.html"), page.table(&header, &rows).html().as_bytes())
 }
 
 fn cells(series: &[Series]) -> (Vec<String>, Vec<Vec<String>>) {

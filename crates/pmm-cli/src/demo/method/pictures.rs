@@ -1,6 +1,6 @@
 //! The pictures of the demo.
 
-use pmm_core::{Clock, Estimates, Finish, States, Streams, online};
+use pmm::core::{Clock, Estimates, Finish, States, Streams, online};
 use pmm_eval::chart::{Axis, Chart, Figure, Style};
 
 use super::measure::{STEPS, Series, grid};

@@ -1,6 +1,6 @@
 //! The four targets of the demo, one for each pair.
 
-use pmm_core::{
+use pmm::core::{
     Block, Categorical, Elements, Exponential, FiniteTarget, Gamma, Head, Normal, Poisson, Space, Values,
 };
 
