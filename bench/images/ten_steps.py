@@ -13,7 +13,7 @@ def example():
     """The program that writes weights, batches and losses, built if need be."""
     path = BINARY.parent / "examples/image_reference"
     if not path.exists():
-        subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "pmm-cli", "--example", path.name], check=True, cwd=ROOT)
+        subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "pmm-train", "--example", path.name], check=True, cwd=ROOT)
         path = ROOT / "target/release/examples" / path.name
     return path
 

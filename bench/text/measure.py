@@ -70,7 +70,7 @@ def reference():
     folder = WORK / "reference"
     example = BINARY.parent / "examples/text_reference"
     if not example.exists():
-        command = ["cargo", "build", "--release", "--quiet", "-p", "pmm-cli", "--example", "text_reference"]
+        command = ["cargo", "build", "--release", "--quiet", "-p", "pmm-train", "--example", "text_reference"]
         subprocess.run(command, check=True, cwd=ROOT)
         example = ROOT / "target/release/examples/text_reference"
     subprocess.run([str(example), str(text), str(folder)], check=True)

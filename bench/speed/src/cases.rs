@@ -157,7 +157,7 @@ impl Case {
     /// The weights, and the batch with its loss for the other side to agree with.
     pub(crate) fn write(&self, folder: &Path, weights: &[f32]) -> Result<(), Box<dyn Error>> {
         std::fs::create_dir_all(folder)?;
-        pmm_train::save_model_weights(folder, self.parts(), weights, &Default::default())?;
+        pmm_train::save_weights(&folder.join("weights.safetensors"), self.parts(), weights, &())?;
         let (config, batch): (Value, Value) = match self {
             Self::Table { config, x, y, .. } => (json!(config), json!({ "x": x, "y": y })),
             Self::Text { config, texts, .. } => (json!(config), texts.iter().map(text).collect()),

@@ -7,7 +7,6 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pmm_train::{Progress, State, Task, TrainConfig, Watcher, train};
@@ -52,7 +51,7 @@ fn steps(case: &Case, state: &mut State, times: u32) -> Result<(), Box<dyn Error
         decay: false,
         ..TrainConfig::default()
     };
-    train(case, &config, state, &mut Unwatched, &AtomicBool::new(false)).map_err(|_| "training failed")?;
+    train(case, &config, state, &mut Unwatched).map_err(|_| "training failed")?;
     Ok(())
 }
 

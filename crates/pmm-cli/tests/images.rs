@@ -398,7 +398,7 @@ fn a_killed_fit_goes_on_bit_for_bit() {
         .unwrap();
     let step = || {
         let path = place.path("shapes.pmm/state/checkpoint.safetensors");
-        path.exists().then(|| pmm_train::load_tensors(&path).unwrap().1["run.step"].parse::<u64>().unwrap())
+        common::step(&path)
     };
     let begun = Instant::now();
     while step().is_none_or(|step| step < 10) {

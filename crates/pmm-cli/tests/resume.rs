@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Place, pets};
+use common::{Place, pets, step};
 use pmm_core::{Purpose, Streams};
-use pmm_train::{Facts, load_state, load_tensors, save_state};
+use pmm_store::{Checkpoint, Identity, load_state, load_tensors, save_state};
 
 const STEPS: u64 = 150;
 const CHECKPOINT: &str = "pets.pmm/state/checkpoint.safetensors";
@@ -45,15 +45,10 @@ fn spawn(place: &Place, arguments: &str) -> Child {
         .unwrap()
 }
 
-/// The step of a checkpoint; none while there is none. One that is there must be whole.
-fn step(path: &Path) -> Option<u64> {
-    path.exists().then(|| load_tensors(path).unwrap().1["run.step"].parse().unwrap())
-}
-
-/// The facts by which a checkpoint is known.
-fn identity(path: &Path) -> Facts {
-    let (_, facts) = load_tensors(path).unwrap();
-    facts.into_iter().filter(|(name, _)| !name.starts_with("run.")).collect()
+/// By what a checkpoint is known, and how many weights it holds.
+fn known_by(path: &Path) -> (Identity, usize) {
+    let (tensors, facts) = load_tensors::<Checkpoint>(path).unwrap();
+    (facts.identity, tensors[0].values.len())
 }
 
 /// Begins a fit and kills it once it has come to `step`.
@@ -139,7 +134,7 @@ fn negative_control() {
 
     let place = killed_at(30, "");
     let path = place.path(CHECKPOINT);
-    let (identity, weights) = (identity(&path), load_tensors(&path).unwrap().0[0].values.len());
+    let (identity, weights) = known_by(&path);
     let mut state = load_state(&path, &identity, weights).unwrap();
     save_state(&path, &state, &identity).unwrap();
     let untouched = std::fs::read(&path).unwrap();
@@ -193,19 +188,21 @@ fn what_cannot_be_gone_on_from_is_refused_by_name() {
         refused(&["is damaged"]);
     }
     std::fs::write(&path, &good).unwrap();
-    let (facts, weights) = (identity(&path), load_tensors(&path).unwrap().0[0].values.len());
-    let state = load_state(&path, &facts, weights).unwrap();
-    let version = env!("CARGO_PKG_VERSION");
-    for (what, other) in [("version", "9.9.9"), ("config", "0123"), ("schema", "4567"), ("data", "89ab")] {
-        let mut facts = facts.clone();
-        facts.insert(what.into(), other.into());
-        save_state(&path, &state, &facts).unwrap();
-        refused(&[&format!("does not belong here: {what} was {other}, is ")]);
+    let (known, weights) = known_by(&path);
+    let state = load_state(&path, &known, weights).unwrap();
+    let other = || "0123".to_owned();
+    for (identity, words) in [
+        (Identity { format: 99, ..known.clone() }, "was written by a pmm of format 99"),
+        (Identity { settings: other(), ..known.clone() }, "does not belong here: its settings is 0123"),
+        (Identity { description: other(), ..known.clone() }, "does not belong here: its description is 0123"),
+        (Identity { data: other(), ..known.clone() }, "was begun with other data (BLAKE3 0123"),
+    ] {
+        save_state(&path, &state, &identity).unwrap();
+        refused(&[words]);
     }
-    assert_eq!(facts["version"], version);
     std::fs::write(&path, &good).unwrap();
     place.write("pets.csv", pets(200).replacen("cat", "dog", 1));
-    refused(&["does not belong here: data was "]);
+    refused(&["was begun with other data"]);
     place.write("pets.csv", pets(200));
     std::fs::remove_file(&path).unwrap();
     place.run(&resume).fails(1, &["state/checkpoint.safetensors"]);

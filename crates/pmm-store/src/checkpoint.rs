@@ -24,6 +24,13 @@ pub struct Checkpoint {
     best: Option<BestFacts>,
 }
 
+impl Checkpoint {
+    /// Steps taken.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+}
+
 /// When the best weights were seen, and the bits of their loss, so that nothing is lost in print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,6 +16,21 @@ pub use pmm_store::{Best, State};
 pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
 pub use train_config::TrainConfig;
 
+/// Writes the weights of a network as named tensors, with facts about them.
+pub fn save_weights(
+    path: &std::path::Path,
+    parts: &pmm_net::Parts,
+    weights: &[f32],
+    facts: &impl serde::Serialize,
+) -> Result<(), pmm_store::TensorFileError> {
+    let named = |part: &pmm_net::Part| pmm_store::Named {
+        name: part.name.clone(),
+        shape: part.shape.to_vec(),
+        values: &weights[part.range.clone()],
+    };
+    pmm_store::save_tensors(path, &parts.iter().map(named).collect::<Vec<_>>(), facts)
+}
+
 /// Settings as text, for `config.toml`.
 pub fn to_toml(config: &impl serde::Serialize) -> String {
     toml::to_string(config).unwrap_or_else(|error| unreachable!("settings are numbers and texts: {error}"))

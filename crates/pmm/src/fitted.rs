@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pmm_net::{Device, Part};
-use pmm_store::{Identity, Named, TensorFileError, load_tensors, save_tensors};
-use pmm_train::{Outcome, State, to_toml};
+use pmm_net::Device;
+use pmm_store::{Identity, Named, TensorFileError, load_tensors};
+use pmm_train::{Outcome, State, save_weights, to_toml};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -167,16 +167,10 @@ impl<K: Kind> Fitted<K> {
 
     /// Writes weights and card to a folder that has settings already.
     pub(crate) fn save_weights(&self, folder: &Path) -> Result<(), Error> {
-        let named = |part: &Part| Named {
-            name: part.name.clone(),
-            shape: part.shape.to_vec(),
-            values: &self.weights[part.range.clone()],
-        };
-        let tensors: Vec<Named<&[f32]>> = K::parts(&self.net).iter().map(named).collect();
         let facts =
             WeightsFacts { identity: self.identity.clone(), fit: self.fit.clone(), data: self.facts.clone() };
         folder::write(&folder.join("README.md"), K::card(self).as_bytes())?;
-        Ok(save_tensors(&folder.join(WEIGHTS), &tensors, &facts)?)
+        Ok(save_weights(&folder.join(WEIGHTS), K::parts(&self.net), &self.weights, &facts)?)
     }
 
     /// Writes a whole folder: made beside, and put in place when it is whole. What stands there must be a model of ours, or

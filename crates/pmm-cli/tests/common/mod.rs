@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use pmm_core::{Purpose, Stream, Streams};
-use pmm_data::{Field, Header, ReadOptions, Source, Writer};
+use pmm_data::{FileFormat, Header, OutputColumn, ReadOptions, Source, Writer};
 
 /// What no run of a test takes: beyond it the program hangs.
 const HANGS: Duration = Duration::from_secs(120);
@@ -121,15 +121,20 @@ pub(crate) struct Sheet {
 
 impl Sheet {
     fn of(source: Source) -> Self {
-        let rows = source.records().unwrap().map(|record| record.unwrap().cells).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("texts.csv");
+        convert(&source, &path);
+        let mut reader = csv::ReaderBuilder::new().from_path(&path).unwrap();
+        let rows = reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
         Self { names: source.names().to_vec(), rows }
     }
 
-    /// Writes it in the format of the file's name.
-    pub(crate) fn save(&self, path: &Path, fields: &[Field]) {
-        let mut writer = Writer::create(path, fields).unwrap();
-        self.rows.iter().for_each(|row| writer.write(row).unwrap());
-        writer.finish().unwrap();
+    /// Writes it as comma-separated text.
+    pub(crate) fn save(&self, path: &Path) {
+        let mut writer = csv::Writer::from_path(path).unwrap();
+        writer.write_record(&self.names).unwrap();
+        self.rows.iter().for_each(|row| writer.write_record(row).unwrap());
+        writer.flush().unwrap();
     }
 
     #[track_caller]
@@ -149,6 +154,19 @@ impl Sheet {
     pub(crate) fn share(&self, name: &str, is: impl Fn(&str) -> bool) -> f64 {
         self.column(name).into_iter().filter(|cell| is(cell)).count() as f64 / self.rows.len() as f64
     }
+}
+
+/// Writes a table in the format of another file's name; its cells keep their types.
+pub(crate) fn convert(source: &Source, path: &Path) {
+    let columns = OutputColumn::of_schema(source.schema());
+    let mut writer = Writer::create_as(path, FileFormat::of(path).unwrap(), &columns).unwrap();
+    source.batches().unwrap().for_each(|rows| writer.write(&rows.unwrap().batch).unwrap());
+    writer.finish().unwrap();
+}
+
+/// The step of a checkpoint; none while there is none. One that is there must be whole.
+pub(crate) fn step(path: &Path) -> Option<u64> {
+    path.exists().then(|| pmm_store::load_tensors::<pmm_store::Checkpoint>(path).unwrap().1.step())
 }
 
 fn header() -> ReadOptions {

@@ -1,18 +1,15 @@
 //! Writes what `bench/images/reference.py` compares with: the initial weights of a small network of images, ten batches, and the
-//! losses of ten training steps on them. `cargo run --release -p pmm-cli --example image_reference -- IMAGES FOLDER adm`.
+//! losses of ten training steps on them. `cargo run --release -p pmm-train --example image_reference -- IMAGES FOLDER adm`.
 
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use pmm_data::{ImageOptions, ImageSource, Images};
 use pmm_net::image::NoisyImage;
 use pmm_net::{UnetConfig, UnetKind};
-use pmm_train::{
-    ImageConfig, ImageFacts, ImageTask, Progress, State, Task, TrainConfig, Watcher, image_network,
-    save_model_weights, train,
-};
+use pmm_train::image::{ImageConfig, ImageFacts, ImageTask};
+use pmm_train::{Progress, State, Task, TrainConfig, Watcher, save_weights, train};
 
 const STEPS: u64 = 10;
 
@@ -59,15 +56,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         train: TrainConfig { steps: STEPS, warmup: 3, ..ImageConfig::default().train },
         ..ImageConfig::default()
     };
-    let config = config.fitted(images.shape(), images.classes().len());
+    let config = config.for_shape(images.shape(), images.classes().len());
     let facts = ImageFacts::of(&images, config.pair);
-    let net = Arc::new(image_network(&facts, &config)?);
+    let net = Arc::new(config.network(&facts, &pmm_net::Device::flex())?);
     let task = ImageTask::new(net.clone(), images, config.clone());
     let initial = task.initial();
-    save_model_weights(folder, net.parts(), &initial, &Default::default())?;
+    save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;
     let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step).1)).collect();
     let mut losses = Losses::default();
-    train(&task, &config.train, &mut State::new(initial), &mut losses, &AtomicBool::new(false))?;
+    train(&task, &config.train, &mut State::new(initial), &mut losses)?;
     let rates: Vec<f64> = (0..STEPS).map(|step| config.train.rate(step)).collect();
     let value = serde_json::json!({
         "config": config, "facts": facts, "batches": batches, "losses": losses.0, "rates": rates,

@@ -1,19 +1,16 @@
 //! Writes what `bench/text/reference.py` compares with: the initial weights of a small text network, ten batches, and the losses of
-//! ten training steps on them. `cargo run --release -p pmm-cli --example text_reference -- TEXT FOLDER`.
+//! ten training steps on them. `cargo run --release -p pmm-train --example text_reference -- TEXT FOLDER`.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use pmm_core::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::TransformerConfig;
 use pmm_net::text::MaskedText;
-use pmm_train::{
-    Progress, State, Task, TextConfig, TextTask, TrainConfig, Watcher, save_model_weights, text_network,
-    train,
-};
+use pmm_train::text::{TextConfig, TextTask};
+use pmm_train::{Progress, State, Task, TrainConfig, Watcher, save_weights, train};
 
 const STEPS: u64 = 10;
 
@@ -55,14 +52,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         train: TrainConfig { steps: STEPS, warmup: 3, ..TextConfig::default().train },
         ..TextConfig::default()
     };
-    let net = Arc::new(text_network(tokenizer.classes(), &config)?);
+    let net = Arc::new(config.network(tokenizer.classes(), &pmm_net::Device::flex())?);
     let streams = Streams::new(7);
     let initial = net.initial(&streams);
-    save_model_weights(&folder, net.parts(), &initial, &Default::default())?;
+    save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;
     let task = TextTask::new(net, tokens, config.valid, config.batch, streams);
     let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step))).collect();
     let mut losses = Losses::default();
-    train(&task, &config.train, &mut State::new(initial), &mut losses, &AtomicBool::new(false))?;
+    train(&task, &config.train, &mut State::new(initial), &mut losses)?;
     let rates: Vec<f64> = (0..STEPS).map(|step| config.train.rate(step)).collect();
     let value = serde_json::json!({
         "config": config, "classes": tokenizer.classes(), "batches": batches, "losses": losses.0, "rates": rates,
