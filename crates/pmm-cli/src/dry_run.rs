@@ -19,11 +19,14 @@ fn size(cost: &Cost) -> String {
 }
 
 fn json(data: &str, about: serde_json::Value, config: &impl Serialize, cost: &Cost) -> anyhow::Result<()> {
-    let value = serde_json::json!({
-        "data": data, "about": about, "config": config, "weights": cost.weights,
+    let mut value = serde_json::json!({
+        "data": data, "config": config, "weights": cost.weights,
         "megabytes": cost.megabytes.round(), "operations_per_step": cost.operations_per_step,
         "minutes": (cost.minutes * 10.0).round() / 10.0,
     });
+    if let (Some(all), Some(about)) = (value.as_object_mut(), about.as_object()) {
+        all.extend(about.clone());
+    }
     print(format!("{value:#}\n").as_bytes())
 }
 
@@ -78,7 +81,7 @@ pub(crate) fn text(fit: &text::PreparedFit, as_json: bool) -> anyhow::Result<()>
 pub(crate) fn images(fit: &image::PreparedFit, as_json: bool) -> anyhow::Result<()> {
     let (images, cost) = (fit.images(), fit.cost());
     if as_json {
-        return json(fit.name(), serde_json::json!(images), fit.config(), &cost);
+        return json(fit.name(), serde_json::json!({ "images": images }), fit.config(), &cost);
     }
     let text = format!(
         "{}: {} images of {}; classes: {}\n\n{}\n{}",

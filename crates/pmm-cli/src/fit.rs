@@ -49,6 +49,9 @@ fn settings<'a>(args: &FitArgs, set: impl Iterator<Item = &'a (String, String)>)
         Some(path) => Settings::read(path)?,
         None => Settings::new(),
     };
+    if let Some(seed) = args.common.seed {
+        settings.set("seed", i64::try_from(seed).context("seeds are below 2^63")?)?;
+    }
     for (key, value) in set.filter(|(key, _)| key != "kind") {
         settings.set_text(key, value)?;
     }
@@ -62,9 +65,6 @@ fn settings<'a>(args: &FitArgs, set: impl Iterator<Item = &'a (String, String)>)
 macro_rules! configured {
     ($fit:expr, $args:expr, $settings:expr, $device:expr, $folder:expr) => {{
         let mut fit = $fit.settings(&$settings).device($device);
-        if let Some(seed) = $args.common.seed {
-            fit = fit.seed(seed);
-        }
         if let Some(steps) = $args.steps {
             fit = fit.steps(steps);
         }

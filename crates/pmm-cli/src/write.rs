@@ -27,14 +27,28 @@ pub(crate) fn rows(output: &Output, delimiter: char, columns: &[OutputColumn]) -
             let format = format.unwrap_or(FileFormat::Delimited(delimiter));
             Ok(Writer::stream(std::io::stdout(), format, columns)?)
         }
-        (Some(path), Some(format)) => Ok(Writer::create_as(path, format, columns)?),
-        (Some(path), None) => Ok(Writer::create(path, columns)?),
+        (Some(path), Some(format)) if FileFormat::of(path).ok() != Some(format) => refuse(
+            format!("--format does not go with the name {}", path.display()),
+            "name the file .csv, .tsv, .parquet or .arrow, or write to standard output",
+        ),
+        (Some(path), _) => Ok(Writer::create(path, columns)?),
     }
 }
 
 /// A file, whole or not at all.
 pub(crate) fn file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     pmm::write_file(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Makes a folder, with those above it.
+pub(crate) fn folder(path: &Path) -> anyhow::Result<()> {
+    match std::fs::create_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let what = format!("cannot make the folder {}: {error}", path.display());
+            refuse(what, "choose another place with --out")
+        }
+    }
 }
 
 /// Texts to a file or standard output.
@@ -67,7 +81,7 @@ pub(crate) fn images(images: &[Vec<u8>], shape: [usize; 3], to: &Output) -> anyh
     if path.extension().is_some() && !path.is_dir() {
         return file(path, &grid_png(images, shape, columns)?);
     }
-    std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
+    folder(path)?;
     for (index, image) in images.iter().enumerate() {
         let png = grid_png(std::slice::from_ref(image), shape, 1)?;
         file(&path.join(format!("{index:06}.png")), &png)?;

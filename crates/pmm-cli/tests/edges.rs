@@ -56,7 +56,7 @@ fn an_all_missing_column_stays_missing() {
 
 #[test]
 fn a_constant_table_has_nothing_to_learn() {
-    refused("a,b\n1,x\n1,x\n1,x\n", &["t.csv has no column that a model could learn", "hint: --dry-run"]);
+    refused("a,b\n1,x\n1,x\n1,x\n", &["t.csv: no column can be learned", "hint: --dry-run"]);
 }
 
 #[test]

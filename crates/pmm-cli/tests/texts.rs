@@ -56,7 +56,7 @@ fn fit_says_what_it_found() {
     assert!(run.err.contains("(characters, 18 kinds); texts of 32 tokens"), "{}", run.err);
     assert!(run.err.contains("held out: the last "), "{}", run.err);
     let info = String::from_utf8(place.run("info book.pmm").ok().out).unwrap();
-    assert!(info.contains("characters, 18 kinds") && info.contains("12, the best at"), "{info}");
+    assert!(info.contains("characters, 18 kinds") && info.contains("12 steps, the best at"), "{info}");
     let card = String::from_utf8(place.read("book.pmm/README.md")).unwrap();
     assert!(card.contains("# A model of texts") && card.contains("schedule = \"log-linear\""), "{card}");
 }
@@ -163,7 +163,7 @@ fn trace_draws_a_moving_picture() {
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
     place.run("trace book.pmm --out t.png").fails(1, &["not named .svg"]);
     place.run("trace book.pmm --columns x").fails(1, &["no columns"]);
-    place.run("sample book.pmm --no-snap").fails(1, &["--no-snap is for tables"]);
+    place.run("sample book.pmm --no-snap").fails(1, &["--no-snap are not for texts"]);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn what_cannot_be_learned_is_refused() {
     place.run(&format!("fit latin.txt {QUICK}")).fails(1, &["latin.txt, line 1, byte 3", "tokenizer=bytes"]);
     place
         .run(&format!("fit short.txt {QUICK}"))
-        .fails(1, &["5 tokens, fewer than net.length = 32", "net.length=5"]);
+        .fails(1, &["5 tokens, fewer than net.length = 32", "set net.length to 5 or less"]);
     place.run("fit book.txt --set net.heads=7").fails(1, &["multiple of net.heads"]);
     place.run("fit book.txt --preset text9").fails(1, &["no preset text9", "text8-tiny"]);
     place.run("fit book.txt --target x").fails(1, &["no columns"]);
@@ -274,8 +274,10 @@ fn a_killed_fit_goes_on_bit_for_bit() {
     let at = step().unwrap();
     assert!((15..60).contains(&at), "killed at {at}");
     place.write("other.txt", book(301));
-    place.run("fit other.txt --out book.pmm --resume -q").fails(1, &["does not belong here: data was"]);
-    place.run("fit book.txt --resume -q --set net.width=32").fails(1, &["says net.width = 16, not 32"]);
+    place.run("fit other.txt --out book.pmm --resume -q").fails(1, &["was begun with other data"]);
+    place
+        .run("fit book.txt --resume -q --set net.width=32")
+        .fails(1, &["was begun with net.width = 16, not 32"]);
     place.run("fit book.txt --resume -q --threads 1").ok();
     assert_eq!(place.read("book.pmm/weights.safetensors"), whole.read("book.pmm/weights.safetensors"));
 }

@@ -52,12 +52,9 @@ impl Options {
     /// What the user has set, with the seed among it.
     pub(crate) fn given(&self) -> Result<Settings, Error> {
         let mut given = self.settings.clone();
-        // A fit that goes on has its own seed, unless another is asked for.
-        if let Some(seed) = self.seed.or((!self.is_resumed() && !given.has("seed")).then_some(0)) {
-            let seed = i64::try_from(seed).map_err(|_| {
-                Error::request(format!("the seed {seed} is too large"), "seeds are below 2^63")
-            })?;
-            given.set("seed", seed)?;
+        if let Some(seed) = self.seed.filter(|_| !given.has("seed")) {
+            let large = |_| Error::request(format!("the seed {seed} is too large"), "seeds are below 2^63");
+            given.set("seed", i64::try_from(seed).map_err(large)?)?;
         }
         Ok(given)
     }

@@ -17,11 +17,13 @@ pub struct Info {
     /// Of what kind it is.
     pub kind: DataKind,
     /// What it was fitted to, in words: (name, value).
+    #[serde(skip)]
     pub about: Vec<(&'static str, String)>,
     /// What the data are: columns, tokenizer, images.
-    pub data: serde_json::Value,
+    #[serde(flatten)]
+    pub details: serde_json::Value,
     /// BLAKE3 of the data.
-    pub data_digest: String,
+    pub data: String,
     /// The network's weights.
     pub weights: usize,
     /// Bytes of the folder.
@@ -48,8 +50,8 @@ impl<K: Kind> Fitted<K> {
             model: self.folder.clone(),
             kind: K::KIND,
             about: K::about(self),
-            data: K::details(self),
-            data_digest: self.identity.data.clone(),
+            details: K::details(self),
+            data: self.identity.data.clone(),
             weights: self.weights.len(),
             bytes: size(""),
             bytes_for_training: size("state"),
@@ -78,7 +80,7 @@ impl Info {
         facts.extend((self.fit.skipped > 0).then(|| ("skipped steps", self.fit.skipped.to_string())));
         facts.push(("seed", self.seed.to_string()));
         facts.push(("version", format!("pmm {}", self.fit.version)));
-        facts.push(("data", format!("BLAKE3 {}", self.data_digest)));
+        facts.push(("data", format!("BLAKE3 {}", self.data)));
         facts
     }
 }

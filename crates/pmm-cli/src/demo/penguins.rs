@@ -25,8 +25,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let [train, test, gaps, model] = ["train.csv", "test.csv", "gaps.csv", "penguins.pmm"].map(file);
     let [new, full, predicted, trace] = ["new.csv", "full.csv", "predictions.csv", "trace.png"].map(file);
     check(&args.out)?;
-    std::fs::create_dir_all(&args.out)
-        .with_context(|| format!("cannot make the folder {}", args.out.display()))?;
+    write::folder(&args.out)?;
     demo.table.write(&args.out)?;
 
     demo.say(&format!(

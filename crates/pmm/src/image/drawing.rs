@@ -96,7 +96,10 @@ impl Drawing {
             ));
         }
         if !(2..=1_000_000).contains(&self.calls(pair)) {
-            let what = format!("{} network calls draw no image", self.calls(pair));
+            let what = match self.calls(pair) {
+                1 => "one network call draws no image".to_owned(),
+                calls => format!("{calls} network calls are not what an image is drawn by"),
+            };
             return Err(Error::request(what, "2 at least; 20 are enough for dpm"));
         }
         Ok(())

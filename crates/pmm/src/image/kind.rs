@@ -84,7 +84,7 @@ impl Kind for Image {
     }
 
     fn details(model: &Fitted<Self>) -> serde_json::Value {
-        serde_json::json!(&*model.description)
+        serde_json::json!({ "images": &*model.description })
     }
 
     fn seed(config: &ImageConfig) -> u64 {

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let threads = args.threads.map_or(0, |n| n.get());
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")?;
-    std::fs::create_dir_all(&args.out)?;
+    write::folder(&args.out)?;
     let scenes = scene::scenes()?;
     let (figures, series) = pool.install(|| compute(args, &scenes))?;
     let noise = pmm::core::total_variation_noise(scenes[0].target.weights(), row_count(args));
