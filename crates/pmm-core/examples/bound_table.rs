@@ -1,6 +1,6 @@
 //! The likelihood bound with a perfect denoiser, against the entropy of the target.
 //!
-//! `cargo run --release -p pmm-core --example bound_table` prints the table of `docs/RESULTS.md`.
+//! `cargo run --release -p pmm-core --example bound_table` prints the table of `docs/results.md`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,6 +1,6 @@
 //! Quality against network calls for the Normal pair: eight Gaussians in the plane, a perfect denoiser, every sampler.
 //!
-//! `cargo run --release -p pmm-core --example few_calls` prints the table of `docs/RESULTS.md`.
+//! `cargo run --release -p pmm-core --example few_calls` prints the table of `docs/results.md`.
 
 use pmm_core::{
     Block, Churn, Elements, Exponential, Finish, FiniteTarget, MonteCarlo, Normal, Solver, Space, States,

@@ -1,6 +1,6 @@
 //! Total variation between samples and target as steps grow, with a perfect denoiser: the mathematics at work.
 //!
-//! `cargo run --release -p pmm-core --example oracle_table` prints the tables of `docs/RESULTS.md`.
+//! `cargo run --release -p pmm-core --example oracle_table` prints the tables of `docs/results.md`.
 
 use pmm_core::{
     Block, Categorical, Elements, Exponential, Finish, FiniteTarget, Gamma, Head, Masked, Normal, Poisson,

@@ -1,6 +1,6 @@
 //! Quality against network calls for masked text: a Markov chain with the bigrams of real text, a perfect denoiser, every sampler.
 //!
-//! `cargo run --release -p pmm-core --example text_samplers` prints the table of `docs/RESULTS.md`.
+//! `cargo run --release -p pmm-core --example text_samplers` prints the table of `docs/results.md`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

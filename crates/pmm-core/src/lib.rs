@@ -43,8 +43,8 @@
 //! Randomness always comes from [`Streams`], keyed by (seed, purpose, step, row): results do not depend on threads or batches.
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/method.md")]
+struct MethodPage;
 
 mod any_pair;
 mod bound;

@@ -292,6 +292,9 @@ impl Error {
             Self::Image(error) => return error.hint(),
             Self::Device(error) => return error.hint(),
             Self::Feature(error) => return error.hint(),
+            Self::Given { source: CellError::OffGrid { nearest, .. }, .. } => {
+                return Some(format!("the nearest value that the model knows is {nearest}"));
+            }
             Self::Given { source, .. } => return source.hint(),
             Self::UnknownPreset { known, .. } => {
                 let list: Vec<String> = known.iter().map(|(name, what)| format!("{name} ({what})")).collect();

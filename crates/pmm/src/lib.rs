@@ -6,6 +6,10 @@
 //! hears how far they are and says when to stop; `()` watches in silence. Every result is a function of model, seed and row number
 //! alone. [`core`] is the mathematics: conjugate pairs, clocks, samplers, bounds, oracles.
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub use pmm_core as core;
 
 /// The Arrow types that rows come in and go out with.
