@@ -297,21 +297,17 @@ fn files_that_are_no_weights_are_refused_with_a_hint() {
     assert!(matches!(FeatureNet::load(&path, &Device::flex()), Err(FeatureError::Io { .. })));
 }
 
-/// A path in the shared data; none, with a printed reason, where they are absent.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.exists() {
-        println!("skipped: {} is absent", path.display());
-        return None;
-    }
-    Some(path)
+/// A path in the data beside the repository.
+fn shared(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name)
 }
 
 /// Stated: 91.78 % of all test images; 91.5 % of the first 1,000.
 #[test]
+#[ignore = "needs ../shared/data"]
 fn resnet_tells_the_classes_of_cifar10() {
-    let Some(weights) = shared("weights/resnet20-12fca82f.safetensors") else { return };
-    let Some(test) = shared("images/cifar10/test.webp") else { return };
+    let weights = shared("weights/resnet20-12fca82f.safetensors");
+    let test = shared("images/cifar10/test.webp");
     let file = std::env::temp_dir().join(format!("pmm-cifar10-{}", std::process::id()));
     let source = ImageSource::open(&test, &ImageOptions::default()).unwrap();
     Images::write(&source, &file, &mut |_| ()).unwrap();
@@ -327,8 +323,9 @@ fn resnet_tells_the_classes_of_cifar10() {
 
 /// Weights of 16 bits; features of images that differ, differ.
 #[test]
+#[ignore = "needs ../shared/data"]
 fn efficientnet_is_read() {
-    let Some(weights) = shared("weights/efficientnet-lite0.f16.safetensors") else { return };
+    let weights = shared("weights/efficientnet-lite0.f16.safetensors");
     let net = FeatureNet::load(&weights, &Device::flex()).unwrap();
     let images = images(3, 2, [1, 28, 28]);
     let features = net.features(&slices(&images), [1, 28, 28]).unwrap();

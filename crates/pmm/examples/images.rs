@@ -39,8 +39,9 @@ fn bars(count: usize) -> ImageArray {
         let (at, across) = (1 + image % 6, if image % 2 == 0 { row } else { column });
         if across == at { 230 } else { 20 }
     };
-    let pixels =
-        (0..count).flat_map(|i| (0..8).flat_map(move |row| (0..8).map(move |column| pixel(i, row, column)))).collect();
+    let pixels = (0..count)
+        .flat_map(|i| (0..8).flat_map(move |row| (0..8).map(move |column| pixel(i, row, column))))
+        .collect();
     let classes = vec!["lying".to_owned(), "standing".to_owned()];
     ImageArray { shape: [1, 8, 8], pixels, labels: (0..count).map(|i| i as u32 % 2).collect(), classes }
 }

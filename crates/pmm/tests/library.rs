@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pmm::arrow::{
-    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray, cast::AsArray, types::Int32Type, types::Int64Type,
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    StringArray, TimestampMicrosecondArray, cast::AsArray, types::Int32Type, types::Int64Type,
 };
 use pmm::arrow::{DataType, Field, Schema};
 use pmm::core::{Purpose, Streams};
@@ -44,7 +44,8 @@ fn typed(rows: i64) -> RecordBatch {
     ];
     let fields: Vec<Field> =
         columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array).collect()).unwrap()
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, array)| array).collect())
+        .unwrap()
 }
 
 fn types(batch: &RecordBatch) -> Vec<DataType> {
@@ -101,7 +102,14 @@ fn parquet_in_parquet_out() {
         again.schema().columns.iter().map(|column| column.column_type().to_string()).collect();
     assert_eq!(
         arrow,
-        ["int64", "decimal128(12, 2)", "dictionary<int32, utf8>", "bool", "timestamp[us, Europe/Rome]", "float64"]
+        [
+            "int64",
+            "decimal128(12, 2)",
+            "dictionary<int32, utf8>",
+            "bool",
+            "timestamp[us, Europe/Rome]",
+            "float64"
+        ]
     );
 }
 
@@ -138,7 +146,9 @@ impl Watcher for StopAfter {
 #[test]
 fn two_fits_side_by_side() {
     let table = typed(300);
-    let rows = |model: &Model| -> Vec<RecordBatch> { model.sample(50).rows().unwrap().map(Result::unwrap).collect() };
+    let rows = |model: &Model| -> Vec<RecordBatch> {
+        model.sample(50).rows().unwrap().map(Result::unwrap).collect()
+    };
     let alone = rows(&quick(table.clone()).run(&mut ()).unwrap());
     let (one, other) = std::thread::scope(|scope| {
         let one = scope.spawn(|| quick(table.clone()).run(&mut ()).unwrap());
@@ -160,7 +170,10 @@ fn a_stopped_fit_goes_on_bit_for_bit() {
     assert_eq!(read("cut"), read("whole"));
     assert_eq!(model.summary().outcome, pmm::FitOutcome::Finished);
     // Another fit may not take its place unasked, and other data may not go on.
-    assert!(matches!(quick(table).at(folder.path().join("cut")).run(&mut ()), Err(Error::ModelExists { .. })));
+    assert!(matches!(
+        quick(table).at(folder.path().join("cut")).run(&mut ()),
+        Err(Error::ModelExists { .. })
+    ));
     let other = quick(typed(299)).resume(folder.path().join("cut")).run(&mut ());
     assert!(matches!(other, Err(Error::OtherData { .. })));
 }
@@ -212,7 +225,8 @@ fn what_is_absent_or_never_seen_is_unknown() {
 fn pieces_equal_the_whole() {
     let model = survivors();
     let whole: Vec<RecordBatch> = model.sample(30).rows().unwrap().map(Result::unwrap).collect();
-    let piece: Vec<RecordBatch> = model.sample(10).first_row(12).rows().unwrap().map(Result::unwrap).collect();
+    let piece: Vec<RecordBatch> =
+        model.sample(10).first_row(12).rows().unwrap().map(Result::unwrap).collect();
     assert_eq!(whole[0].slice(12, 10), piece[0]);
     let gaps = "class,age,lived\n,30,yes\nthird,,no\n,44,no\nfirst,,\n";
     let rows = |first: u64, text: &str| -> RecordBatch {
@@ -226,7 +240,13 @@ fn pieces_equal_the_whole() {
 #[test]
 fn a_given_cell_is_what_the_row_says_or_an_error() {
     let rare: String = (0..3000)
-        .map(|row| format!("{},{}\n", if row % 3 == 0 { format!("town{}", row / 3 % 400) } else { "city".into() }, row % 5))
+        .map(|row| {
+            format!(
+                "{},{}\n",
+                if row % 3 == 0 { format!("town{}", row / 3 % 400) } else { "city".into() },
+                row % 5
+            )
+        })
         .collect();
     let model = quick(Data::from_csv(format!("place,floors\n{rare}"))).run(&mut ()).unwrap();
     for town in ["town3", "town250", "town399"] {
@@ -266,7 +286,9 @@ fn a_model_in_a_folder_is_the_model_in_memory() {
     model.save(&path).unwrap();
     model.save(&path).unwrap(); // replaces its own
     let again = pmm::open(&path).unwrap().into_table().unwrap();
-    let rows = |model: &Model| -> Vec<RecordBatch> { model.sample(100).rows().unwrap().map(Result::unwrap).collect() };
+    let rows = |model: &Model| -> Vec<RecordBatch> {
+        model.sample(100).rows().unwrap().map(Result::unwrap).collect()
+    };
     assert_eq!(rows(&again), rows(&model));
     assert!(matches!(pmm::open(&path).unwrap().into_text(), Err(Error::OtherKind { .. })));
     assert_eq!(again.info().fit, model.info().fit);
@@ -274,7 +296,8 @@ fn a_model_in_a_folder_is_the_model_in_memory() {
 
 #[test]
 fn failed_fits_leave_no_model() {
-    let (folder, text) = (tempfile::tempdir().unwrap(), "a,b\n".to_owned() + &"1.5,2\n-3.25,4\n0.5,1\n".repeat(40));
+    let (folder, text) =
+        (tempfile::tempdir().unwrap(), "a,b\n".to_owned() + &"1.5,2\n-3.25,4\n0.5,1\n".repeat(40));
     let mut settings = Settings::new();
     settings.set("train.learning_rate", 1e30).unwrap();
     let path = folder.path().join("m.pmm");

@@ -7,14 +7,9 @@ use super::npy::tests::npy;
 use super::zip::tests::archive;
 use super::{ImageDataError, ImageOptions, ImageSource, Images};
 
-/// A path in the shared data; none, with a printed reason, where they are absent.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/images").join(name);
-    if !path.exists() {
-        println!("skipped: {} is absent", path.display());
-        return None;
-    }
-    Some(path)
+/// A path in the data beside the repository.
+fn shared(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/images").join(name)
 }
 
 fn written(path: &Path, options: &ImageOptions) -> Images {
@@ -38,8 +33,9 @@ fn mean(images: &Images) -> f64 {
 }
 
 #[test]
+#[ignore = "needs ../shared/data"]
 fn mnist() {
-    let Some(folder) = shared("mnist") else { return };
+    let folder = shared("mnist");
     let train = written(&folder, &ImageOptions::default());
     assert_eq!((train.len(), train.shape(), train.classes().len()), (60_000, [1, 28, 28], 10));
     assert_eq!(labels(&train), [5, 0, 4, 1, 9].map(Some));
@@ -53,8 +49,9 @@ fn mnist() {
 }
 
 #[test]
+#[ignore = "needs ../shared/data"]
 fn cifar10() {
-    let Some(folder) = shared("cifar10") else { return };
+    let folder = shared("cifar10");
     let train = written(&folder, &ImageOptions::default());
     assert_eq!((train.len(), train.shape(), train.classes().len()), (20_000, [3, 32, 32], 10));
     assert_eq!(labels(&train), [6, 9, 9, 4, 1].map(Some));
@@ -66,8 +63,9 @@ fn cifar10() {
 }
 
 #[test]
+#[ignore = "needs ../shared/data"]
 fn digits() {
-    let Some(folder) = shared("digits") else { return };
+    let folder = shared("digits");
     // A table of pixels is not read as images, and said to be none.
     let error = ImageSource::open(&folder, &ImageOptions::default()).unwrap_err();
     assert!(matches!(error, ImageDataError::NoImages { .. }), "{error}");
