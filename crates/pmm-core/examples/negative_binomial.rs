@@ -1,7 +1,7 @@
 //! A conjugate pair of a user's own: over-dispersed counts, seen through negative-binomial observations.
 //!
 //! Given x, S over a clock of a is negative binomial with size r a and mean a x. Sizes add up, so increments do too, and with
-//! p = x/(x + r) its log-probability is S log p + r a log(1 − p) + …: η = log p, ψ = r log(1 + x/r), V(x) = x + x²/r. The conjugate
+//! p = x/(x + r) its log-probability is S log p + r a log(1 − p) + …: η = log p, ψ = r log(1 + x/r), Var(x) = x + x²/r. The conjugate
 //! prior is p ~ Beta(α, β), after which p ~ Beta(α + S, β + r a). Since E[p/(1 − p)] = α/(β − 1), the posterior mean of
 //! x = r p/(1 − p) is μ = (α + S)/((β − 1)/r + a), of the same form as for every pair, for β > 1. The mean is **not** enough for
 //! Algorithm 1: jumps of size k arrive at rate r pᵏ/k, which is not linear in x, so that it needs the marginal head. (As r → ∞ the

@@ -96,6 +96,9 @@ impl AnyPair {
     }
 }
 
+/// Moves the clocks of a row, the second argument, and writes by how much each moves, to the third.
+type MoveClock<'a> = dyn Fn(usize, &mut [f64], &mut [f64]) + Sync + 'a;
+
 /// What the crate asks of a block's pair without knowing its type. Every [`Pair`] has it; the loops over rows and coordinates are
 /// inside, compiled for the type.
 pub(crate) trait ErasedPair: Debug + Send + Sync {
@@ -138,13 +141,13 @@ pub(crate) trait ErasedPair: Debug + Send + Sync {
         states: &mut BlockStates,
         streams: RowStreams,
     ) -> Result<(), SpaceError>;
-    /// Moves a block to the clock readings that `readings` writes for a row.
+    /// Moves a block on: `move_clock` moves the clocks of a row and writes by how much.
     fn advance(
         &self,
         width: usize,
         estimate: &Estimate,
         states: &mut BlockStates,
-        readings: &(dyn Fn(usize, &mut [f64]) + Sync),
+        move_clock: &MoveClock<'_>,
         streams: RowStreams,
     );
     /// The remaining divergence of every coordinate.
@@ -233,11 +236,13 @@ impl<P: Pair> ErasedPair for P {
         width: usize,
         estimate: &Estimate,
         states: &mut BlockStates,
-        readings: &(dyn Fn(usize, &mut [f64]) + Sync),
+        move_clock: &MoveClock<'_>,
         streams: RowStreams,
     ) {
         let BlockStates { clock, stat, .. } = states;
-        advance_rows(self, estimate, width, readings, clock, typed_stat(self, stat), |row| streams.row(row));
+        advance_rows(self, estimate, width, move_clock, clock, typed_stat(self, stat), |row| {
+            streams.row(row)
+        });
     }
     fn divergences(&self, stat: &Elements, x: &Elements, estimate: &Estimate) -> Vec<f64> {
         divergences(self, stat, x, estimate)

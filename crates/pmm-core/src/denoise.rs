@@ -191,6 +191,7 @@ fn check_len(buffer: &[f32], expected: usize) -> Result<(), Complaint> {
     }
 }
 
+#[inline]
 fn check_number(coordinate: usize, x_hat: f32, support: Support) -> Result<(), Complaint> {
     let (holds, why) = match support {
         Support::NonNegative | Support::Counts => (x_hat >= 0.0, "not the mean of values of at least 0"),

@@ -191,18 +191,28 @@ pub fn advance_block<P: Pair>(
     stat: &mut [P::Stat],
     stream: impl Fn(usize) -> Stream + Sync,
 ) {
-    let readings = |row: usize, readings: &mut [f64]| {
-        readings.iter_mut().enumerate().for_each(|(c, reading)| *reading = target(row, c));
-    };
-    advance_rows(pair, estimate, width, readings, clock, stat, stream);
+    let move_clock = |row: usize, clock: &mut [f64], da: &mut [f64]| move_to(clock, da, |c| target(row, c));
+    advance_rows(pair, estimate, width, move_clock, clock, stat, stream);
 }
 
-/// [`advance_block`] with `readings`, which writes the clock readings that a row is moved to.
+/// Moves the clocks of a row on to the readings of `target`, none back, and writes by how much each moves.
+#[inline]
+pub(crate) fn move_to(clock: &mut [f64], da: &mut [f64], target: impl Fn(usize) -> f64) {
+    let da = &mut da[..clock.len()];
+    for (c, clock) in clock.iter_mut().enumerate() {
+        let target = target(c);
+        // A step of length 0 changes nothing.
+        da[c] = if *clock < target { target - *clock } else { 0.0 };
+        *clock = clock.max(target);
+    }
+}
+
+/// [`advance_block`] with `move_clock`, which moves the clocks of a row and writes by how much ([`move_to`]).
 pub(crate) fn advance_rows<P: Pair>(
     pair: &P,
     estimate: &Estimate,
     width: usize,
-    readings: impl Fn(usize, &mut [f64]) + Sync,
+    move_clock: impl Fn(usize, &mut [f64], &mut [f64]) + Sync,
     clock: &mut [f64],
     stat: &mut [P::Stat],
     stream: impl Fn(usize) -> Stream + Sync,
@@ -210,13 +220,7 @@ pub(crate) fn advance_rows<P: Pair>(
     let rows = stat.par_chunks_mut(width * pair.stat_len()).zip(clock.par_chunks_mut(width)).enumerate();
     let scratch = || (vec![0f64; width], vec![0f32; pair.mean_len()]);
     rows.with_min_len(min_rows(width)).for_each_init(scratch, |(da, point), (row, (stat, clock))| {
-        readings(row, da);
-        for (da, clock) in da.iter_mut().zip(clock) {
-            let target = *da;
-            // A step of length 0 changes nothing.
-            *da = if *clock < target { target - *clock } else { 0.0 };
-            *clock = clock.max(target);
-        }
+        move_clock(row, clock, da);
         let mut rng = stream(row);
         if let Estimate::Mean(x_hat) = estimate {
             let len = width * pair.mean_len();

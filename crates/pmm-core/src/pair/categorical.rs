@@ -178,7 +178,7 @@ impl Pair for Categorical {
         }
         let marks: f64 = s.iter().sum();
         let total = f64::from(self.classes) * self.concentration + marks;
-        mu.iter_mut().zip(s).for_each(|(mu, s)| *mu = ((self.concentration + s) / total) as f32);
+        mu.iter_mut().enumerate().for_each(|(v, mu)| *mu = ((self.concentration + s[v]) / total) as f32);
     }
     fn prior_mean(&self, mu: &mut [f32]) {
         mu.fill(1.0 / self.classes as f32);

@@ -8,7 +8,7 @@ use crate::rng::Stream;
 /// spaces, samplers, bounds and oracles.
 ///
 /// The mathematics asks for a natural exponential family in its mean parametrisation, whose increments add up: S over a clock
-/// difference Δa has the mean Δa·x, the variance Δa·V(x) and the density ∝ exp(S η(x) − Δa ψ(x)), with η′ = 1/Var and ψ′ = x/V. Then
+/// difference Δa has the mean Δa·x, the variance Δa·Var(x) and the density ∝ exp(S η(x) − Δa ψ(x)), with η′ = 1/Var and ψ′ = x/Var. Then
 /// the conjugate prior gives μ = (prior pseudo-sum + S)/(prior pseudo-count + a), and D is a Bregman divergence with the gradient
 /// (x̂ − x)/Var(x̂). [`laws::Case`](crate::laws::Case) checks all of it.
 ///
@@ -39,7 +39,7 @@ pub trait ScalarPair: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn increment(&self, x: f64, step: &Self::Step, rng: &mut Stream) -> f64;
     /// (η(x), ψ(x)); η may be −∞ at the end of the support.
     fn natural(&self, x: f64) -> (f64, f64);
-    /// V(x), the variance of S per unit of clock.
+    /// Var(x), the variance of S per unit of clock.
     fn variance(&self, x: f64) -> f64;
     /// A draw from the prior family with this mean and this standard deviation > 0.
     fn component(&self, mean: f64, sd: f64, rng: &mut Stream) -> f64;

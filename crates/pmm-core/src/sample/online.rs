@@ -7,7 +7,7 @@ use crate::error::SpaceError;
 use crate::purpose::Purpose;
 use crate::rng::{RowStreams, Streams};
 use crate::space::{Block, Values};
-use crate::states::States;
+use crate::states::{States, move_to};
 
 /// What becomes of the state at the end of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -119,9 +119,8 @@ pub(super) fn advance_cells(
     let (space, first_row) = (states.space().clone(), states.first_row());
     for (index, (block, estimate)) in space.blocks().iter().zip(&estimates.blocks).enumerate() {
         let streams = RowStreams { streams: *streams, purpose, block: index as u32, step, first_row };
-        let readings = |row: usize, readings: &mut [f64]| {
-            readings.iter_mut().enumerate().for_each(|(c, reading)| *reading = to(index, row, c));
-        };
-        block.pair.erased().advance(block.width, estimate, states.block_mut(index), &readings, streams);
+        let move_clock =
+            |row: usize, clock: &mut [f64], da: &mut [f64]| move_to(clock, da, |c| to(index, row, c));
+        block.pair.erased().advance(block.width, estimate, states.block_mut(index), &move_clock, streams);
     }
 }
