@@ -14,10 +14,13 @@ fuzz_target!(|bytes: &[u8]| {
         Table::read(&source, &schema, 10_000, &Streams::new(0)).expect("what was typed can be coded");
     let _ = (notes.messages(), source.digest());
     assert!(table.rows as u64 <= schema.rows);
+    let decoder = schema.decoder().expect("an inferred schema has types");
+    let rows = decoder.batch(table.rows, &table.columns, |_, _| 0.5).expect("its cells can be written");
+    assert_eq!(rows.num_rows(), table.rows);
     for (column, cells) in schema.columns.iter().zip(&table.columns) {
-        let _ = column.field();
-        for (&code, &value) in cells.code.iter().zip(&cells.value) {
-            let _ = column.parse(&column.decode(code, value, 0.5));
+        let _ = column.output();
+        for cell in cells.iter() {
+            let _ = column.parse(&column.text(cell, 0.5));
         }
     }
 });

@@ -56,6 +56,8 @@ pub(crate) enum Width {
 
 /// Nested types deeper than this are not read from text.
 const DEEPEST: usize = 32;
+/// Nor are types of which a null takes more bytes.
+const LARGEST: u64 = 1 << 16;
 
 const SIMPLE: [(&str, DataType); 18] = [
     ("null", DataType::Null),
@@ -194,6 +196,26 @@ fn decimal(text: &str) -> Option<DataType> {
     sensible.then_some(data_type)
 }
 
+/// About how many bytes a null takes; none for types of which this program makes no nulls. A name in a file may ask for
+/// anything, and nulls are what columns out of the model are in new rows.
+fn null_size(data_type: &DataType) -> Option<u64> {
+    use DataType::*;
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    match data_type {
+        Time32(Second | Millisecond) | Time64(Microsecond | Nanosecond) => Some(8),
+        FixedSizeBinary(bytes) => u64::try_from(*bytes).ok(),
+        List(field) | LargeList(field) => null_size(field.data_type()).map(|_| 8),
+        FixedSizeList(field, n) => null_size(field.data_type())?.checked_mul(u64::try_from(*n).ok()?),
+        Struct(fields) => {
+            fields.iter().try_fold(1u64, |sum, field| sum.checked_add(null_size(field.data_type())?))
+        }
+        Dictionary(keys, values) if keys.is_dictionary_key_type() => null_size(values),
+        Time32(_) | Time64(_) | Dictionary(..) | ListView(_) | LargeListView(_) | Union(..) | Map(..)
+        | RunEndEncoded(..) => None,
+        _ => Some(32),
+    }
+}
+
 impl fmt::Display for ColumnType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&name(&self.0))
@@ -209,7 +231,9 @@ impl FromStr for ColumnType {
         if depth > DEEPEST {
             return Err(refused());
         }
-        named(text).or_else(|| text.parse().ok()).map(Self).ok_or_else(refused)
+        let data_type = named(text).or_else(|| text.parse().ok());
+        let sensible = |data_type: &DataType| null_size(data_type).is_some_and(|size| size <= LARGEST);
+        data_type.filter(sensible).map(Self).ok_or_else(refused)
     }
 }
 

@@ -161,6 +161,9 @@ impl Inference<'_> {
             _ if self.profile.nature == Nature::Times => format!("times in seconds, {many} distinct"),
             _ => format!("numbers, {many} distinct"),
         };
+        if self.profile.finer {
+            reason += ", modelled to the microsecond";
+        }
         if numbers.discrete {
             reason += ", each with its own probability";
         }

@@ -50,6 +50,8 @@ pub(crate) struct Profile {
     pub(crate) date: Option<DateFormat>,
     /// Dates whose day and month cannot be told apart.
     pub(crate) ambiguous: bool,
+    /// Dates that are finer than a microsecond.
+    pub(crate) finer: bool,
     /// Some cell has leading zeros.
     pub(crate) codes: bool,
     /// Some cell is an integer that f64 cannot hold.
@@ -174,6 +176,7 @@ impl TextProfile {
             places: self.places,
             date: self.dates.format(),
             ambiguous: self.dates.is_ambiguous(),
+            finer: false,
             codes: self.codes,
             too_long: self.too_long,
             infinite: self.infinite,

@@ -65,6 +65,11 @@ impl RawKind {
         }
     }
 
+    /// Whether instants that are multiples of `step` are finer than f64 seconds hold: they are modelled to the microsecond.
+    pub(crate) fn finer(self, step: i128) -> bool {
+        matches!(self, Self::Instant { ticks: ticks @ 1_000_001.., .. } if step % i128::from(ticks / 1_000_000) != 0)
+    }
+
     /// The number of a cell: dates in days, or in seconds if not `days`; other times in seconds.
     pub(crate) fn value(self, raw: i128, days: bool) -> f64 {
         match self {
@@ -88,6 +93,10 @@ impl RawKind {
             Self::Day if days => value.round() as i128,
             Self::Day => (value / DAY as f64).floor() as i128,
             Self::Instant { ticks, .. } if days => counted(value * DAY as f64, ticks),
+            // Of instants, f64 seconds hold no more than microseconds.
+            Self::Instant { ticks: ticks @ 1_000_001.., .. } => {
+                counted(value, 1_000_000).saturating_mul(i128::from(ticks / 1_000_000))
+            }
             Self::Instant { ticks, .. } | Self::Clock { ticks } | Self::Span { ticks } => {
                 counted(value, ticks)
             }
@@ -208,6 +217,11 @@ mod tests {
         for raw in [0, -1, 1_700_000_000_123_457, -4_290_000_000_999_999, 4_290_000_000_999_999] {
             assert_eq!(MICROS.raw(MICROS.value(raw, false), false), raw);
         }
+        let nanos = RawKind::Instant { ticks: 1_000_000_000, zoned: true, date: false };
+        assert_eq!(
+            nanos.raw(nanos.value(1_700_000_000_123_456_789, false), false),
+            1_700_000_000_123_457_000
+        );
         assert_eq!(MICROS.value(86_400_000_000, true), 1.0);
         assert_eq!(MICROS.raw(18_262.0, true), 18_262 * 86_400_000_000);
         assert_eq!(RawKind::Day.value(2, false), 172_800.0);

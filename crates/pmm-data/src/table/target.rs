@@ -82,8 +82,8 @@ mod tests {
 
     fn write(path: &Path) -> Result<(), WriteError> {
         let (target, mut file) = Target::open(path)?;
-        file.write_all(b"new").unwrap();
-        target.finish().unwrap();
+        file.write_all(b"new").expect("three bytes");
+        target.finish().expect("a name");
         Ok(())
     }
 
@@ -118,9 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_folders_are_not_replaced() {
-        write(Path::new("/dev/null")).unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    fn folders_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(write(folder.path()), Err(WriteError::Io { .. })));
         let error = write(&folder.path().join("no/such/t.csv")).unwrap_err();

@@ -196,6 +196,7 @@ impl TypedProfile {
             places,
             date,
             ambiguous: false,
+            finer: matches!(typed, Typed::Raw(kind) if kind.finer(step)),
             codes: false,
             too_long: self.too_long,
             infinite: self.infinite,
