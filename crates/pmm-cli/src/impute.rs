@@ -21,6 +21,9 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
     if args.no_snap {
         impute = impute.without_snapping();
     }
+    if !write::is_delimited(&args.output)? {
+        impute = impute.typed();
+    }
     let mut rows = impute.rows()?;
     let mut writer = write::rows(&args.output, rows.delimiter(), &rows.columns())?;
     let mut watcher = watcher(args.common.quiet);

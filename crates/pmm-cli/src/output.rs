@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 
 use anyhow::Context;
+use pmm::table::WriteError;
 use pmm::{Device, Error};
 
 use crate::cli::Common;
@@ -36,7 +37,10 @@ fn visible(text: &str) -> String {
 /// Whether whoever reads standard output has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let is_broken = |error: &std::io::Error| error.kind() == ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(is_broken))
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(is_broken)
+            || cause.downcast_ref::<WriteError>().is_some_and(WriteError::is_broken_pipe)
+    })
 }
 
 /// A request that the command line cannot mean, and a hint what to do.
@@ -78,7 +82,7 @@ fn message(error: &anyhow::Error) -> String {
 fn hint(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let refusal = cause.downcast_ref::<Refusal>().map(|refusal| refusal.hint.clone());
-        refusal.or_else(|| {
+        refusal.or_else(|| cause.downcast_ref::<WriteError>()?.hint()).or_else(|| {
             let error = cause.downcast_ref::<Error>()?;
             flags(error).map(str::to_owned).or_else(|| error.remedy())
         })

@@ -12,7 +12,25 @@ use crate::output::{print, refuse};
 
 /// A writer of rows to a file or to standard output.
 pub(crate) fn rows(output: &Output, delimiter: char, columns: &[OutputColumn]) -> anyhow::Result<Writer> {
-    let format = match output.format {
+    let format = format(output)?;
+    match &output.out {
+        None => Ok(Writer::stream(
+            std::io::stdout(),
+            format.unwrap_or(FileFormat::Delimited(delimiter)),
+            columns,
+        )?),
+        Some(path) => Ok(Writer::create(path, columns)?),
+    }
+}
+
+/// Whether rows are written as text, which has no types.
+pub(crate) fn is_delimited(output: &Output) -> anyhow::Result<bool> {
+    Ok(format(output)?.is_none_or(FileFormat::is_delimited))
+}
+
+/// The format that is asked for: by name, or by the file's; none for standard output as it comes.
+fn format(output: &Output) -> anyhow::Result<Option<FileFormat>> {
+    let named = match output.format {
         None => None,
         Some(Format::Csv) => Some(FileFormat::Delimited(',')),
         Some(Format::Tsv) => Some(FileFormat::Delimited('\t')),
@@ -22,16 +40,13 @@ pub(crate) fn rows(output: &Output, delimiter: char, columns: &[OutputColumn]) -
             return refuse("a table is no text", "--format csv, tsv, parquet or arrow");
         }
     };
-    match (&output.out, format) {
-        (None, format) => {
-            let format = format.unwrap_or(FileFormat::Delimited(delimiter));
-            Ok(Writer::stream(std::io::stdout(), format, columns)?)
-        }
-        (Some(path), Some(format)) if FileFormat::of(path).ok() != Some(format) => refuse(
+    let Some(path) = &output.out else { return Ok(named) };
+    match (FileFormat::of(path)?, named) {
+        (found, Some(named)) if found != named => refuse(
             format!("--format does not go with the name {}", path.display()),
             "name the file .csv, .tsv, .parquet or .arrow, or write to standard output",
         ),
-        (Some(path), _) => Ok(Writer::create(path, columns)?),
+        (found, _) => Ok(Some(found)),
     }
 }
 

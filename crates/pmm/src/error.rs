@@ -288,6 +288,7 @@ impl Error {
         let text = match self {
             Self::Table(error) => return error.hint(),
             Self::Column(error) => return error.hint(),
+            Self::Write(error) => return error.hint(),
             Self::Text(error) => return error.hint(),
             Self::Image(error) => return error.hint(),
             Self::Device(error) => return error.hint(),

@@ -23,11 +23,20 @@ pub struct Impute<'m> {
     seed: u64,
     first_row: u64,
     options: FillOptions,
+    typed: bool,
 }
 
 impl<'m> Impute<'m> {
     pub(crate) fn new(model: &'m Model, data: Data) -> Self {
-        Self { model, data, draws: None, seed: 0, first_row: 0, options: FillOptions::default() }
+        Self {
+            model,
+            data,
+            draws: None,
+            seed: 0,
+            first_row: 0,
+            options: FillOptions::default(),
+            typed: false,
+        }
     }
 
     /// So many completed tables, one after the other, numbered from 1 in a first column `draw`.
@@ -60,11 +69,24 @@ impl<'m> Impute<'m> {
         self
     }
 
+    /// Rows of a text file come out in the types of their columns, in place of texts.
+    pub fn typed(mut self) -> Self {
+        self.typed = true;
+        self
+    }
+
     /// The completed rows, batch by batch, in the columns and types of the table.
     pub fn rows(self) -> Result<ImputedRows<'m>, Error> {
         let reader = Reader::open(&self.data, self.model.schema())?;
         let mut fields: Vec<Field> =
             reader.source().schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+        let typed = self.typed && reader.source().is_delimited();
+        for (index, column) in self.model.schema().columns.iter().enumerate().filter(|_| typed) {
+            if let Some(place) = reader.place(index) {
+                fields[place] =
+                    Field::new(fields[place].name(), column.column_type().data_type().clone(), true);
+            }
+        }
         if self.draws.is_some() {
             let mut name = "draw".to_owned();
             while fields.iter().any(|field| *field.name() == name) {
@@ -82,6 +104,7 @@ impl<'m> Impute<'m> {
             streams: Streams::new(self.seed),
             first_row: self.first_row,
             options: self.options,
+            typed,
             filled: 0,
         })
     }
@@ -98,6 +121,7 @@ pub struct ImputedRows<'m> {
     streams: Streams,
     first_row: u64,
     options: FillOptions,
+    typed: bool,
     filled: u64,
 }
 
@@ -148,13 +172,17 @@ impl ImputedRows<'_> {
         let filled = self.model.columns_of(&filled, rows);
         let mut arrays: Vec<ArrayRef> = batch.batch.columns().to_vec();
         for (index, column) in self.model.schema().columns.iter().enumerate() {
-            let Some(place) = self.reader.place(index).filter(|_| column.is_modelled()) else { continue };
-            let gaps: Vec<bool> = cells[index].iter().map(|cell| cell == Cell::Missing).collect();
-            self.filled += gaps.iter().filter(|gap| **gap).count() as u64;
-            let decoder = column.decoder_to(arrays[place].data_type())?;
-            arrays[place] = decoder.fill(&arrays[place], &gaps, &filled[index], |row| {
-                tie(&streams, index, first + row as u64)
-            })?;
+            let Some(place) = self.reader.place(index) else { continue };
+            if column.is_modelled() {
+                let gaps: Vec<bool> = cells[index].iter().map(|cell| cell == Cell::Missing).collect();
+                self.filled += gaps.iter().filter(|gap| **gap).count() as u64;
+                let tie = |row: usize| tie(&streams, index, first + row as u64);
+                let decoder = column.decoder_to(arrays[place].data_type())?;
+                arrays[place] = decoder.fill(&arrays[place], &gaps, &filled[index], tie)?;
+            }
+            if self.typed {
+                arrays[place] = column.decoder()?.typed(&arrays[place], &self.model.schema().missing)?;
+            }
         }
         if self.draws.is_some() {
             arrays.insert(0, Arc::new(Int64Array::from(vec![self.draw as i64 + 1; rows])));

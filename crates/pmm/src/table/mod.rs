@@ -25,7 +25,8 @@ pub use impute::{Impute, ImputedRows};
 pub use laws::Laws;
 pub use model::Model;
 pub use pmm_data::{
-    ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema, Writer,
+    ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema,
+    WriteError, Writer,
 };
 pub use pmm_train::table::TableConfig as Config;
 pub use predict::{Predict, PredictedLaws};
