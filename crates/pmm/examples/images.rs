@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Images of 8×8 pixels with a bar, lying or standing.
 fn bars(count: usize) -> ImageArray {
     let pixel = |image: usize, row: usize, column: usize| {
-        let (at, across) = (1 + image % 6, if image % 2 == 0 { row } else { column });
+        let (at, across) = (1 + image % 6, if image.is_multiple_of(2) { row } else { column });
         if across == at { 230 } else { 20 }
     };
     let pixels = (0..count)

@@ -86,6 +86,9 @@ impl Options {
     }
 }
 
+/// Makes the model's weights, and what is known about them, of the best weights of training.
+type Finish<'a, K> = &'a dyn Fn(&[f32]) -> (Vec<f32>, <K as Kind>::Facts);
+
 /// Everything that a fit needs, once its data are read. Nothing is written yet.
 pub(crate) struct Prepared<K: Kind> {
     pub(crate) config: K::Config,
@@ -152,7 +155,7 @@ impl<K: Kind> Prepared<K> {
     pub(crate) fn run<T: Task>(
         mut self,
         task: &T,
-        finish: &dyn Fn(&[f32]) -> (Vec<f32>, K::Facts),
+        finish: Finish<'_, K>,
         watcher: &mut dyn Watcher,
     ) -> Result<Fitted<K>, Error> {
         let mut state = self.begin(task)?;
@@ -195,7 +198,7 @@ impl<K: Kind> Prepared<K> {
     fn fitted(
         &self,
         state: &State,
-        finish: &dyn Fn(&[f32]) -> (Vec<f32>, K::Facts),
+        finish: Finish<'_, K>,
         outcome: Option<Outcome>,
     ) -> Result<Fitted<K>, Error> {
         let (weights, facts) = finish(state.best_weights());
@@ -283,7 +286,7 @@ struct Checkpointing<'a, K: Kind> {
     prepared: &'a Prepared<K>,
     log: Option<Log>,
     watcher: &'a mut dyn Watcher,
-    finish: &'a dyn Fn(&[f32]) -> (Vec<f32>, K::Facts),
+    finish: Finish<'a, K>,
     begun: Instant,
     saved: Instant,
     /// The step of the best model that was written.

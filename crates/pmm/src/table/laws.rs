@@ -98,13 +98,11 @@ impl<'m> Laws<'m> {
 
     /// The probabilities of the [`levels`](Self::levels), `[rows][levels]`.
     pub fn probabilities(&self) -> Result<Vec<&[f64]>, Error> {
-        let row = |law| match law {
-            &RowLaw::Levels(ref shares) => Ok(&shares[..]),
-            RowLaw::Number(_) => {
-                Err(self.refusal("numbers", "quantile, cdf and draws say what is known of them"))
-            }
-        };
-        self.rows.iter().map(row).collect()
+        fn shares(law: &RowLaw) -> Option<&[f64]> {
+            if let RowLaw::Levels(shares) = law { Some(shares) } else { None }
+        }
+        let refusal = || self.refusal("numbers", "quantile, cdf and draws say what is known of them");
+        self.rows.iter().map(|law| shares(law).ok_or_else(refusal)).collect()
     }
 
     /// The place in [`levels`](Self::levels) of the likeliest level of each row.
