@@ -353,9 +353,9 @@ fn what_cannot_be_learned_is_refused() {
     place.run("fit shapes/standing/00.png --preset mnist2").fails(1, &["no preset mnist2", "mnist ("]);
     place.run("fit shapes/standing --target x").fails(1, &["no columns"]);
     place.run("fit shapes/standing --set net.width=9").fails(1, &["net.width = 9"]);
-    place.run("fit shapes/standing --set augment=12").fails(1, &["augment (12) is a probability"]);
+    place.run("fit shapes/standing --set augment=12").fails(1, &["augment = 12"]);
     place.write("wide.png", grid_png(&[vec![0; 32]], [1, 4, 8], 1).unwrap());
-    place.run("fit wide.png").fails(1, &["8×4 pixels", "--set size=4"]);
+    place.run("fit wide.png").fails(1, &["8×4 pixels", "set size to 4"]);
     for name in ["shapes", "wide", "standing", "none"] {
         assert!(!place.path(&format!("{name}.pmm")).exists(), "{name}");
     }
