@@ -48,6 +48,8 @@ mod distance;
 mod draw;
 mod error;
 mod oracle;
+mod order;
+mod order_bound;
 mod pair;
 mod purpose;
 mod rng;
@@ -66,6 +68,8 @@ pub use distance::{
 };
 pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
+pub use order::{EventOrder, OrderLaw, OrderMixture};
+pub use order_bound::order_bound;
 pub use pair::{Categorical, Gamma, MASK, Masked, Normal, Pair, Poisson};
 pub use purpose::Purpose;
 pub use rng::{Stream, Streams};

@@ -100,6 +100,11 @@ purposes! {
     BYTE_LAW = 207, "pmm/src/image";
     /// Embeddings of tokens and positions that a network of texts begins with.
     EMBEDDING = 208, "pmm-net/src/transformer.rs";
+
+    /// Which law of orders a text of a batch gets.
+    ORDER_LAW = 350, "pmm-core/src/order.rs";
+    /// The times of a text's events, which give its order.
+    EVENT_ORDER = 351, "pmm-core/src/order.rs" | "pmm-core/src/order_bound.rs";
 }
 
 impl Purpose {
