@@ -104,7 +104,11 @@ purposes! {
     /// Which law of orders a text of a batch gets.
     ORDER_LAW = 350, "pmm-core/src/order.rs";
     /// The times of a text's events, which give its order.
-    EVENT_ORDER = 351, "pmm-core/src/order.rs" | "pmm-core/src/order_bound.rs";
+    EVENT_ORDER = 351, "pmm-core/src/order.rs" | "pmm-core/src/order_bound.rs" | "pmm-core/src/order_sample.rs" | "pmm-train/src/text";
+    /// The weights that an ordered network of texts begins with.
+    ORDERED_INITIAL = 352, "pmm-net/src/text/ordered.rs";
+    /// Tokens of a text that is filled in an order.
+    ORDERED_TOKEN = 353, "pmm-core/src/order_sample.rs";
 }
 
 impl Purpose {

@@ -18,10 +18,10 @@ pub use filter::Filter;
 pub use leap::leap;
 pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};
-pub(crate) use prompt::count_texts;
 pub use prompt::{Prompt, TextError, TextSamples};
+pub(crate) use prompt::{count_texts, count_tokens};
 pub use reveal::{Group, reveal};
-pub(crate) use run::ask_logits;
+pub(crate) use run::{ask_logits, check_logits};
 pub use text::{Order, Parallel, events, parallel, steps};
 
 use crate::denoise::{Estimates, Texts};
