@@ -257,18 +257,18 @@ mod tests {
     fn augment_is_a_probability_of_which_the_network_knows() {
         let with = |augment: f64| ImageConfig { augment, ..ImageConfig::default() };
         let shaped = |augment: f64| with(augment).for_shape([3, 32, 32], 0);
-        assert_eq!((for_shape(0.12).problem(), for_shape(0.12).net.augment), (None, 9));
-        assert_eq!((for_shape(0.0).problem(), for_shape(0.0).net.augment), (None, 0));
+        assert_eq!((shaped(0.12).check(), shaped(0.12).net.augment), (Ok(()), 9));
+        assert_eq!((shaped(0.0).check(), shaped(0.0).net.augment), (Ok(()), 0));
         for wrong in [-0.1, 1.1, f64::NAN] {
-            assert!(for_shape(wrong).problem().unwrap().starts_with("augment ("), "{wrong}");
+            assert!(shaped(wrong).check().unwrap_err().to_string().starts_with("augment = "), "{wrong}");
         }
         assert!(with(0.5).check().unwrap_err().to_string().contains("net.augment = 0: it must be 9"));
         // A model from before the setting has the settings that it had.
-        let table: toml::Table = crate::to_toml(&for_shape(0.0)).parse().unwrap();
+        let table: toml::Table = crate::to_toml(&shaped(0.0)).parse().unwrap();
         assert!(!table.contains_key("augment") && table.contains_key("flips"));
         for augment in [0.0, 0.12] {
-            let text = crate::to_toml(&for_shape(augment));
-            assert_eq!(toml::from_str::<ImageConfig>(&text).unwrap(), for_shape(augment));
+            let text = crate::to_toml(&shaped(augment));
+            assert_eq!(toml::from_str::<ImageConfig>(&text).unwrap(), shaped(augment));
         }
     }
 
