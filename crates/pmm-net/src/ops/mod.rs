@@ -16,6 +16,7 @@ pub(crate) mod ordered;
 mod ordered_attention;
 mod ordered_rows;
 pub(crate) mod ordered_step;
+pub(crate) mod orthogonal;
 pub(crate) mod resample;
 mod rows;
 mod taps;

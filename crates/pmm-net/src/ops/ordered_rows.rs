@@ -2,11 +2,6 @@
 //!
 //! Compiled for several widths of vectors, as [`rows`](super::rows); the order of sums is fixed by lanes.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "iterators are not inlined into functions with vectors of their own"
-)]
-
 use multiversion::multiversion;
 
 use super::rows::sum_of_products;

@@ -4,18 +4,18 @@
 mod batch;
 mod denoise;
 mod net;
+mod network;
 mod ordered;
 mod ordered_cache;
 mod ordered_config;
 mod ordered_denoise;
-#[cfg(test)]
-mod ordered_tests;
 mod ordered_text;
 mod schedule;
 
 pub use batch::MaskedText;
 pub use denoise::TextDenoiser;
 pub use net::TextNet;
+pub use network::{TextNetConfig, TextNetwork};
 pub(crate) use ordered::OrderedBlock;
 pub use ordered::OrderedNet;
 pub use ordered_cache::OrderedCache;

@@ -1,12 +1,12 @@
 //! What the ordered network promises: gradients, exact likelihoods in any order, a cache that changes nothing, no bit by threads.
+#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 
 use pmm_core::{
     EventOrder, Filter, MASK, OrderLaw, Place, Prompt, Purpose, Streams, Texts, TokenDenoiser, in_order,
 };
-
-use super::{OrderedConfig, OrderedDenoiser, OrderedNet, OrderedText};
+use pmm_net::text::{OrderedConfig, OrderedDenoiser, OrderedNet, OrderedText};
 
 fn net(classes: usize, length: usize) -> OrderedNet {
     let config = OrderedConfig { width: 24, blocks: 2, heads: 3, length, window: 3, hash_bits: 5 };
@@ -58,7 +58,7 @@ fn gradient_is_that_of_finite_differences() {
         // Mostly along the gradient, so that the slope is not lost in rounding, and somewhat away from it.
         let direction: Vec<f64> = g
             .iter()
-            .map(|&g| f64::from(g) / length + 0.5 * rng.normal() / (g_len(part) as f64).sqrt())
+            .map(|&g| f64::from(g) / length + 0.5 * rng.normal() / (part.range.len() as f64).sqrt())
             .collect();
         let slope: f64 = g.iter().zip(&direction).map(|(g, d)| f64::from(*g) * d).sum();
         let step = 4e-3;
@@ -73,10 +73,6 @@ fn gradient_is_that_of_finite_differences() {
         let difference = (moved(1.0) - moved(-1.0)) / (2.0 * step);
         assert!((difference - slope).abs() < 5e-3 * length + 2e-5, "{}: {difference} {slope}", part.name);
     }
-}
-
-fn g_len(part: &crate::Part) -> usize {
-    part.range.len()
 }
 
 /// All texts of three positions over three tokens, in all six orders.
