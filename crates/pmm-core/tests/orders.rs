@@ -1,12 +1,17 @@
 //! The chain rule in the order of events is the continuous-time objective, for clocks of every position and for any denoiser.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use common::assert_law;
+
 use pmm_core::{
-    Clock, MarkovChain, MonteCarlo, OrderLaw, Place, SemiAutoregressive, Staircase, Streams, Texts,
-    TokenDenoiser, order_bound, text_bound,
+    Clock, Filter, MASK, MarkovChain, MonteCarlo, OrderLaw, Place, Prompt, SemiAutoregressive,
+    SequentialDenoiser, Staircase, Streams, TextError, Texts, TokenDenoiser, in_order, order_bound,
+    text_bound,
 };
 
 const LENGTH: usize = 6;
@@ -78,4 +83,55 @@ fn another_clock_s_orders_are_noticed() {
             .unwrap();
     let (a, b) = (timed.bound.objective, ordered.objective);
     assert!((a.mean - b.mean).abs() > 10.0 * a.standard_error.hypot(b.standard_error), "{a:?} {b:?}");
+}
+
+/// A denoiser that keeps nothing but the tokens.
+struct Uncached(MarkovChain);
+
+impl SequentialDenoiser for Uncached {
+    type Cache = Vec<u32>;
+    fn classes(&self) -> usize {
+        self.0.classes()
+    }
+    fn length(&self) -> usize {
+        self.0.length()
+    }
+    fn begin(&self, tokens: &[u32]) -> Vec<u32> {
+        tokens.to_vec()
+    }
+    fn step(&self, tokens: &mut Vec<u32>, wanted: &[Place]) -> Vec<f32> {
+        let mut logits = vec![0.0; 3 * wanted.len()];
+        let times = vec![0.0; tokens.len() / LENGTH];
+        self.0.logits(&Texts { tokens, times: &times }, wanted, &mut logits);
+        logits
+    }
+    fn reveal(&self, tokens: &mut Vec<u32>, place: Place, token: u32) {
+        tokens[place.row * LENGTH + place.position] = token;
+    }
+}
+
+/// Of texts of six tokens the last is given; the first three are compared with their exact law.
+#[test]
+fn texts_filled_in_order_have_the_exact_law() {
+    let chain = chain();
+    let texts: Vec<Vec<u32>> = (0..729u32).map(|n| (0..6).map(|i| n / 3u32.pow(i) % 3).collect()).collect();
+    let mut exact = vec![0.0; 27];
+    let code = |text: &[u32]| (text[0] * 9 + text[1] * 3 + text[2]) as usize;
+    texts.iter().filter(|t| t[5] == 2).for_each(|t| exact[code(t)] += (-chain.surprise(t)).exp());
+    let total: f64 = exact.iter().sum();
+    exact.iter_mut().for_each(|p| *p /= total);
+    for law in [OrderLaw::LeftToRight, OrderLaw::Random, OrderLaw::Infill] {
+        let prompt = Prompt { first_row: 0, tokens: [MASK, MASK, MASK, MASK, MASK, 2].repeat(ROWS) };
+        let found =
+            in_order(&Uncached(chain.clone()), &law, prompt, Filter::default(), &Streams::new(3), &mut ())
+                .unwrap();
+        let mut shares = vec![0.0; 27];
+        found.tokens.chunks_exact(6).for_each(|text| shares[code(text)] += 1.0 / ROWS as f64);
+        assert!(found.tokens.chunks_exact(6).all(|text| text[5] == 2) && found.calls == [5; ROWS]);
+        assert_law(&format!("{law:?}"), &shares, &exact, ROWS);
+    }
+    let prompt = Prompt { first_row: 0, tokens: vec![0, 1, 3, MASK, 0, 0] };
+    let refused =
+        in_order(&Uncached(chain), &OrderLaw::Random, prompt, Filter::default(), &Streams::new(3), &mut ());
+    assert!(matches!(refused, Err(TextError::Token { position: 2, token: 3, .. })));
 }
