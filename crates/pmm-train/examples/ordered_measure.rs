@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (state, config) = run(&task(&config)?, &config, seconds)?;
             let bits = task(&config)?.held_out_bits(&state.average);
             say(&settings, &state, bits.left_to_right, bits.random);
-            [1, 16].map(|texts| draw(&net, &state.average, texts));
+            [1, 16].into_iter().for_each(|texts| draw(&net, &state.average, texts));
         }
         TextNetwork::Masked(net) => {
             let streams = Streams::new(config.seed);

@@ -173,7 +173,7 @@ impl TextNetwork {
     /// Multiplications of a forward pass of one text in training.
     pub fn multiplications(&self) -> f64 {
         match self {
-            Self::Ordered(net) => net.multiplications(),
+            Self::Ordered(net) => net.config().multiplications(net.classes()),
             // Half of the positions are masked, and only those are answered.
             Self::Masked(net) => net.transformer().multiplications(net.length() / 2),
         }

@@ -133,19 +133,12 @@ impl OrderedNet {
         weights
     }
 
-    /// Multiplications of a forward pass of one text.
-    pub fn multiplications(&self) -> f64 {
-        let (width, length) = (self.config.width as f64, self.config.length as f64);
-        let block = length * 12.0 * width * width + length * length * width;
-        self.config.blocks as f64 * block + length * width * self.classes as f64
-    }
-
     pub(crate) fn neighbours(&self) -> Neighbours {
         let OrderedConfig { window, hash_bits, .. } = self.config;
         Neighbours { classes: self.classes, window, hash_bits }
     }
 
-    /// A text (tokens by position, as many as [`OrderedNet::length`]) in the order of its events.
+    /// A text (tokens by position, as many as [`OrderedNet::length`], all below [`OrderedNet::classes`]) in the order of its events.
     pub fn text(&self, tokens: &[u32], order: &EventOrder) -> OrderedText {
         OrderedText::new(self.neighbours(), tokens, &order.positions, order.positions.len())
     }

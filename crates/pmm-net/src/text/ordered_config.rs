@@ -46,6 +46,20 @@ impl OrderedConfig {
         if classes <= FEW_CLASSES { self } else { Self { window: self.window.min(2), hash_bits: 0, ..self } }
     }
 
+    /// Multiplications of a forward pass of one text over so many kinds of tokens.
+    ///
+    /// ```
+    /// use pmm_net::text::OrderedConfig;
+    /// let config = OrderedConfig { width: 4, blocks: 2, length: 3, ..Default::default() };
+    /// assert_eq!(config.multiplications(5), 3.0 * (2.0 * (12.0 * 16.0 + 3.0 * 4.0) + 4.0 * 5.0));
+    /// ```
+    pub fn multiplications(&self, classes: usize) -> f64 {
+        let (width, length) = (self.width as f64, self.length as f64);
+        // A step sees half of the others in the mean: scores and sums of values together are one product.
+        let block = 12.0 * width * width + length * width;
+        length * (self.blocks as f64 * block + width * classes as f64)
+    }
+
     /// Refuses a shape that makes no network.
     pub fn check(&self) -> Result<(), SettingError> {
         SettingError::between("net.width", self.width, 1, 65_536)?;

@@ -163,9 +163,7 @@ impl TextConfig {
         let most = (tokens / 8).max(2) as usize;
         let length = config.net.length().min(most.next_power_of_two() / 2).max(2);
         let net = OrderedConfig { length, ..OrderedConfig::default() }.for_classes(classes);
-        let block = 12.0 * (net.width * net.width) as f64 + (net.length * net.width) as f64;
-        let pass = net.length as f64 * (net.blocks as f64 * block + (net.width * classes) as f64);
-        let step = 3.0 * config.batch as f64 * pass;
+        let step = 3.0 * config.batch as f64 * net.multiplications(classes);
         // A token is worth looking at some forty times: another order makes every look another one.
         let looks = 40.0 * tokens as f64 / (config.batch * net.length) as f64;
         let steps = (BUDGET / step).min(looks).clamp(200.0, 20_000.0);
