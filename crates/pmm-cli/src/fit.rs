@@ -141,7 +141,7 @@ fn fit_text(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
             tokens.len(),
             tokenizer.name(),
             tokenizer.classes(),
-            prepared.config().net.length,
+            prepared.config().net.length(),
         ));
         let (learned, first) = prepared.split();
         if first > 0 {

@@ -56,6 +56,9 @@ mod elements;
 mod error;
 pub mod laws;
 mod oracle;
+mod order;
+mod order_bound;
+mod order_sample;
 mod pair;
 mod purpose;
 mod rng;
@@ -76,6 +79,9 @@ pub use draw::GammaLaw;
 pub use elements::{Element, Elements};
 pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
+pub use order::{EventOrder, OrderLaw, OrderMixture};
+pub use order_bound::order_bound;
+pub use order_sample::{SequentialDenoiser, in_order};
 pub use pair::{
     Categorical, DataKind, Gamma, Increments, MASK, MarginalLaw, Masked, Normal, Pair, Poisson, ScalarPair,
     Support,

@@ -102,6 +102,17 @@ purposes! {
     EMBEDDING = 208, "pmm-net/src/transformer.rs";
     /// Draws by which the laws of a pair are checked.
     LAWS = 340, "pmm-core/src/laws";
+
+    /// Which law of orders a text of a batch gets.
+    ORDER_LAW = 350, "pmm-core/src/order.rs";
+    /// The times of a text's events, which give its order.
+    EVENT_ORDER = 351, "pmm-core/src/order.rs" | "pmm-core/src/order_bound.rs" | "pmm-core/src/order_sample.rs" | "pmm-train/src/text";
+    /// The weights that an ordered network of texts begins with.
+    ORDERED_INITIAL = 352, "pmm-net/src/text/ordered.rs";
+    /// Tokens of a text that is filled in an order.
+    ORDERED_TOKEN = 353, "pmm-core/src/order_sample.rs";
+    /// The order in which a held-out text is scored.
+    SCORED_ORDER = 354, "pmm/src/text";
 }
 
 impl Purpose {

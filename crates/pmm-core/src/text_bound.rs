@@ -99,7 +99,7 @@ impl Asker<'_> {
     }
 }
 
-fn log_sum_exp(logits: &[f32]) -> f64 {
+pub(crate) fn log_sum_exp(logits: &[f32]) -> f64 {
     let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     top + logits.iter().map(|&l| (f64::from(l) - top).exp()).sum::<f64>().ln()
 }

@@ -28,6 +28,7 @@ pub use device::{DEVICES, DeviceError, device};
 pub use features::{FeatureError, FeatureNet};
 pub use gpt2::{Gpt2, NamedTensor};
 pub use mlp::Mlp;
+pub use ops::orthogonal::orthogonal;
 pub use parts::{Part, Parts};
 pub use setting::SettingError;
 pub use transformer::{Positions, Transformer, TransformerConfig};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pmm_core::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::TransformerConfig;
-use pmm_net::text::MaskedText;
+use pmm_net::text::{MaskedText, TextNet, TextNetConfig};
 use pmm_train::text::{TextConfig, TextTask};
 use pmm_train::{Progress, State, Task, TrainConfig, Watcher, save_weights, train};
 
@@ -39,20 +39,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = folder.join("tokens.bin");
     Tokens::write(&source, &tokenizer, &path, &mut |_| ())?;
     let tokens = Arc::new(Tokens::open(&path)?);
+    let net =
+        TransformerConfig { width: 48, blocks: 3, heads: 4, length: 64, condition: 16, ..Default::default() };
     let config = TextConfig {
         batch: 8,
-        net: TransformerConfig {
-            width: 48,
-            blocks: 3,
-            heads: 4,
-            length: 64,
-            condition: 16,
-            ..Default::default()
-        },
-        train: TrainConfig { steps: STEPS, warmup: 3, ..TextConfig::default().train },
-        ..TextConfig::default()
+        net: TextNetConfig::Masked(net.clone()),
+        train: TrainConfig { steps: STEPS, warmup: 3, ..TextConfig::masked().train },
+        ..TextConfig::masked()
     };
-    let net = Arc::new(config.network(tokenizer.classes(), &pmm_net::Device::flex())?);
+    let net = Arc::new(TextNet::new(tokenizer.classes(), &net, config.schedule, pmm_net::Device::flex())?);
     let streams = Streams::new(7);
     let initial = net.initial(&streams);
     save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;

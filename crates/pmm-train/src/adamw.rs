@@ -8,6 +8,8 @@
     reason = "iterators are not inlined into functions with vectors of their own"
 )]
 
+use std::ops::Range;
+
 use multiversion::multiversion;
 use rayon::prelude::*;
 
@@ -42,11 +44,24 @@ fn sum_of_squares(values: &[f32]) -> f64 {
     lanes.iter().sum()
 }
 
-/// One update: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − η (m̂/(√v̂ + ε) + λ w), average ← d·average + (1−d)·w.
-/// `decayed` is 1 for weights that decay, else 0.
+/// One update of all weights.
+#[cfg(test)]
 pub(crate) fn update(state: &mut State, gradient: &[f32], scale: f64, decayed: &[f32], config: &TrainConfig) {
-    let rate = config.rate(state.since());
     state.updates += 1;
+    update_range(state, 0..gradient.len(), gradient, scale, decayed, config);
+}
+
+/// One update of some weights, which is already counted: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², w ← w − η (m̂/(√v̂ + ε) + λ w),
+/// average ← d·average + (1−d)·w. `decayed` is 1 for weights that decay, else 0.
+pub(crate) fn update_range(
+    state: &mut State,
+    range: Range<usize>,
+    gradient: &[f32],
+    scale: f64,
+    decayed: &[f32],
+    config: &TrainConfig,
+) {
+    let rate = config.rate(state.since());
     let updates = state.updates.min(i32::MAX as u64) as i32;
     let rates = Rates {
         scale: scale as f32,
@@ -56,9 +71,13 @@ pub(crate) fn update(state: &mut State, gradient: &[f32], scale: f64, decayed: &
         ema: config.ema_at(state.since()) as f32,
         beta_2: config.beta_2 as f32,
     };
-    let weights = state.weights.par_chunks_mut(CHUNK).zip(state.average.par_chunks_mut(CHUNK));
-    let moments = state.first_moment.par_chunks_mut(CHUNK).zip(state.second_moment.par_chunks_mut(CHUNK));
-    let given = gradient.par_chunks(CHUNK).zip(decayed.par_chunks(CHUNK));
+    let weights = state.weights[range.clone()]
+        .par_chunks_mut(CHUNK)
+        .zip(state.average[range.clone()].par_chunks_mut(CHUNK));
+    let moments = state.first_moment[range.clone()]
+        .par_chunks_mut(CHUNK)
+        .zip(state.second_moment[range.clone()].par_chunks_mut(CHUNK));
+    let given = gradient[range.clone()].par_chunks(CHUNK).zip(decayed[range].par_chunks(CHUNK));
     weights
         .zip(moments)
         .zip(given)

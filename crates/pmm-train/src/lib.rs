@@ -7,14 +7,18 @@
 
 mod adamw;
 pub mod image;
+mod muon;
+mod optimiser;
 mod run;
 pub mod table;
 pub mod text;
 mod train_config;
 
+pub use muon::MuonConfig;
+pub use optimiser::{Rule, Rules};
 pub use pmm_store::{Best, State};
 pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
-pub use train_config::TrainConfig;
+pub use train_config::{RateSchedule, TrainConfig};
 
 /// Writes the weights of a network as named tensors, with facts about them.
 pub fn save_weights(

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::sync_channel;
 
-use crate::adamw;
+use crate::optimiser::{Optimiser, Rules};
 use crate::train_config::TrainConfig;
 use pmm_store::{Best, State};
 
@@ -25,6 +25,17 @@ pub trait Task: Sync {
 
     /// 1 for weights that decay (matrices), 0 for those that do not (biases).
     fn decayed(&self) -> Vec<f32>;
+
+    /// By which rule each weight is moved: all by AdamW, where it is not said.
+    fn rules(&self) -> Rules {
+        Rules::default()
+    }
+
+    /// Where the rows begin that a batch reads of the weights under [`Rule::Adagrad`](crate::Rule::Adagrad). Of these weights
+    /// [`Task::gradient`] need write no other rows.
+    fn rows_read<'b>(&self, _: &'b Self::Batch) -> &'b [usize] {
+        &[]
+    }
 }
 
 /// How far a run is.
@@ -96,7 +107,7 @@ pub fn train<T: Task, W: Watcher>(
         let mut run = Run {
             task,
             config: config.of(state),
-            decayed: task.decayed(),
+            optimiser: Optimiser::new(task.rules(), task.decayed()),
             gradient: vec![0.0; state.weights.len()],
             losses: Mean::default(),
         };
@@ -136,7 +147,7 @@ fn second(state: &State, config: &TrainConfig) -> Option<u64> {
 struct Run<'a, T> {
     task: &'a T,
     config: TrainConfig,
-    decayed: Vec<f32>,
+    optimiser: Optimiser,
     gradient: Vec<f32>,
     losses: Mean,
 }
@@ -148,11 +159,12 @@ impl<T: Task> Run<'_, T> {
         batch: T::Batch,
         watcher: &mut W,
     ) -> Result<(), TrainError<W::Error>> {
+        let rows = self.task.rows_read(&batch).to_vec();
         let loss = self.task.gradient(&state.weights, batch, &mut self.gradient);
-        let norm = adamw::norm(&self.gradient);
+        let norm = self.optimiser.norm(&self.gradient);
         if loss.is_finite() && norm.is_finite() {
             let scale = (self.config.clip / norm).min(1.0);
-            adamw::update(state, &self.gradient, scale, &self.decayed, &self.config);
+            self.optimiser.update(state, &self.gradient, scale, &rows, &self.config);
             state.skipped_in_a_row = 0;
             self.losses.add(loss);
         } else {

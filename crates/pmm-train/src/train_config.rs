@@ -8,6 +8,27 @@ use pmm_store::State;
 /// More steps than any run takes.
 const MOST_STEPS: u64 = 1_000_000_000_000;
 
+/// How the learning rate goes down after its warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateSchedule {
+    /// Half a cosine, to 0.
+    #[default]
+    Cosine,
+    /// Constant for the first 41 % of the steps, then along a line to 2 %.
+    Trapezoid,
+}
+
+impl RateSchedule {
+    fn is_cosine(&self) -> bool {
+        *self == Self::Cosine
+    }
+}
+
+/// The share of the steps over which a trapezoid would fall to 0, and where it ends above that.
+const FALL: f64 = 0.6;
+const END: f64 = 0.02;
+
 /// How to train. The default is the recommended run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,8 +37,11 @@ pub struct TrainConfig {
     pub steps: u64,
     /// The largest learning rate.
     pub learning_rate: f64,
-    /// Steps of linear growth to it; a cosine takes it down to 0 from there.
+    /// Steps of linear growth to it.
     pub warmup: u64,
+    /// How it goes down from there. Not written where it is a cosine: models from before there was a choice stay the same.
+    #[serde(skip_serializing_if = "RateSchedule::is_cosine")]
+    pub schedule: RateSchedule,
     /// Whether it is taken down at all.
     pub decay: bool,
     /// How long the optimiser remembers the squares of gradients: decay per step.
@@ -43,6 +67,7 @@ impl Default for TrainConfig {
             steps: 3000,
             learning_rate: 1e-3,
             warmup: 100,
+            schedule: RateSchedule::Cosine,
             decay: true,
             beta_2: 0.999,
             weight_decay: 0.01,
@@ -56,21 +81,38 @@ impl Default for TrainConfig {
 }
 
 impl TrainConfig {
-    /// The learning rate of a step: linear warm-up, then half a cosine.
+    /// The learning rate of a step: linear warm-up, then half a cosine or a trapezoid.
     ///
     /// ```
-    /// use pmm_train::TrainConfig;
+    /// use pmm_train::{RateSchedule, TrainConfig};
     /// let config = TrainConfig { steps: 1100, warmup: 100, learning_rate: 1.0, ..Default::default() };
     /// assert_eq!(config.rate(49), 0.5);
     /// assert!((config.rate(600) - 0.5).abs() < 1e-12);
     /// assert!(config.rate(1099) < 1e-4);
+    /// let config = TrainConfig { steps: 1000, schedule: RateSchedule::Trapezoid, ..config };
+    /// assert_eq!((config.rate(49), config.rate(411)), (0.5, 1.0));
+    /// assert!((config.rate(700) - 0.52).abs() < 1e-12);
     /// ```
     pub fn rate(&self, step: u64) -> f64 {
+        self.learning_rate * self.share(step)
+    }
+
+    /// The learning rate of a step over the largest.
+    pub fn share(&self, step: u64) -> f64 {
         let warm = (step + 1) as f64 / self.warmup.max(1) as f64;
-        let span = self.steps.saturating_sub(self.warmup).max(1) as f64;
-        let done = (step.saturating_sub(self.warmup) as f64 / span).min(1.0);
-        let cool = if self.decay { 0.5 * (1.0 + (std::f64::consts::PI * done).cos()) } else { 1.0 };
-        self.learning_rate * warm.min(cool)
+        let cool = match self.schedule {
+            _ if !self.decay => 1.0,
+            RateSchedule::Cosine => {
+                let span = self.steps.saturating_sub(self.warmup).max(1) as f64;
+                let done = (step.saturating_sub(self.warmup) as f64 / span).min(1.0);
+                0.5 * (1.0 + (std::f64::consts::PI * done).cos())
+            }
+            RateSchedule::Trapezoid => {
+                let left = 1.0 - (step as f64 / self.steps.max(1) as f64).min(1.0);
+                (left / FALL + END).min(1.0)
+            }
+        };
+        warm.min(cool)
     }
 
     /// The settings of a second attempt of so many steps.

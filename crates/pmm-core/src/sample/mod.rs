@@ -18,11 +18,11 @@ pub use filter::Filter;
 pub use leap::leap;
 pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};
-pub(crate) use prompt::count_texts;
 pub use prompt::{Prompt, TextError, TextSamples};
+pub(crate) use prompt::{count_texts, count_tokens};
 pub use reveal::{Group, reveal};
 pub use text::{Order, Parallel, events, parallel, steps};
-pub(crate) use text_run::ask_logits;
+pub(crate) use text_run::{ask_logits, check_logits};
 
 use crate::denoise::{Estimates, Texts};
 use crate::states::States;

@@ -73,7 +73,16 @@ pub(crate) fn count_texts(
     tokens: &[u32],
     masks: bool,
 ) -> Result<usize, TextError> {
-    let (length, classes) = (denoiser.length(), denoiser.classes());
+    count_tokens(denoiser.length(), denoiser.classes(), tokens, masks)
+}
+
+/// The same for texts of a length over so many classes.
+pub(crate) fn count_tokens(
+    length: usize,
+    classes: usize,
+    tokens: &[u32],
+    masks: bool,
+) -> Result<usize, TextError> {
     if length == 0 || !tokens.len().is_multiple_of(length) {
         return Err(TextError::Length { length, tokens: tokens.len() });
     }

@@ -193,12 +193,18 @@ pub(crate) fn ask_logits(
     let classes = denoiser.classes();
     logits.resize(wanted.len() * classes, 0.0);
     denoiser.logits(texts, wanted, logits);
-    for (place, logits) in wanted.iter().zip(logits.chunks_exact(classes)) {
-        let bad = logits.iter().copied().find(|l| l.is_nan() || *l == f32::INFINITY);
-        if bad.is_some() || logits.iter().all(|l| *l == f32::NEG_INFINITY) {
-            let value = bad.unwrap_or(f32::NEG_INFINITY);
-            return Err(TextError::Logits { row: place.row, position: place.position, value });
-        }
+    wanted
+        .iter()
+        .zip(logits.chunks_exact(classes))
+        .try_for_each(|(&place, logits)| check_logits(place, logits))
+}
+
+/// Refuses logits from which nothing can be drawn.
+pub(crate) fn check_logits(place: TokenPosition, logits: &[f32]) -> Result<(), TextError> {
+    let bad = logits.iter().copied().find(|l| l.is_nan() || *l == f32::INFINITY);
+    if bad.is_some() || logits.iter().all(|l| *l == f32::NEG_INFINITY) {
+        let value = bad.unwrap_or(f32::NEG_INFINITY);
+        return Err(TextError::Logits { row: place.row, position: place.position, value });
     }
     Ok(())
 }

@@ -114,7 +114,7 @@ impl Attention<'_> {
 const LANES: usize = 16;
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn softmax(row: &mut [f32]) {
+pub(super) fn softmax(row: &mut [f32]) {
     let (chunks, rest) = row.as_chunks_mut::<LANES>();
     let mut most = [f32::NEG_INFINITY; LANES];
     for c in 0..chunks.len() {
@@ -155,7 +155,7 @@ fn softmax(row: &mut [f32]) {
 
 /// d ← p (d − ⟨p, d⟩) · scale, where ⟨p, d⟩ is known to be `inner`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn softmax_back(d: &mut [f32], p: &[f32], inner: f32, scale: f32) {
+pub(super) fn softmax_back(d: &mut [f32], p: &[f32], inner: f32, scale: f32) {
     let n = d.len();
     let p = &p[..n];
     for i in 0..n {
@@ -163,6 +163,6 @@ fn softmax_back(d: &mut [f32], p: &[f32], inner: f32, scale: f32) {
     }
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -46,6 +46,15 @@ impl<'a> Layers<'a> {
         out
     }
 
+    /// x W, of a layer without a bias.
+    pub(super) fn product(self, index: usize, x: &[f32]) -> Vec<f32> {
+        let [inputs, outputs] = self.parts.get(index).shape;
+        let rows = x.len() / inputs;
+        let mut out = vec![0.0; rows * outputs];
+        matmul(&mut out, false, Matrix::new(x, rows, inputs), self.matrix(index));
+        out
+    }
+
     /// d Wᵀ.
     pub(super) fn linear_back(self, index: usize, d: &[f32]) -> Vec<f32> {
         let [inputs, outputs] = self.parts.get(index).shape;

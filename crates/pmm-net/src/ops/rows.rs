@@ -315,7 +315,7 @@ fn sum(values: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn sum_of_products(a: &[f32], b: &[f32]) -> f32 {
+pub(super) fn sum_of_products(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let b = &b[..a.len()];
     let mut lanes = [0f32; LANES];

@@ -1,10 +1,12 @@
 //! The resolved settings of a text model: `config.toml`.
 
-use pmm_net::text::{Schedule, TextNet};
+use pmm_net::text::{OrderedConfig, Schedule, TextNetConfig, TextNetwork};
 use pmm_net::{Device, Positions, SettingError, TransformerConfig};
 use serde::{Deserialize, Serialize};
 
-use crate::train_config::TrainConfig;
+use super::order_weights::OrderWeights;
+use crate::muon::MuonConfig;
+use crate::train_config::{RateSchedule, TrainConfig};
 
 /// What a folder is a model of; a table has no such line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,14 +30,20 @@ pub struct TextConfig {
     pub vocabulary: usize,
     /// The field of JSON lines that holds the text.
     pub field: String,
-    /// How the clock runs.
+    /// How the clock of a masked network runs; also of the orders under `order.clock`.
     pub schedule: Schedule,
     /// Share of the text, at its end, held out for validation.
     pub valid: f64,
     /// Texts per step.
     pub batch: usize,
+    /// The largest learning rate of an ordered network's tables of local patterns, which Adagrad moves.
+    pub pattern_rate: f64,
     /// The network.
-    pub net: TransformerConfig,
+    pub net: TextNetConfig,
+    /// In which orders an ordered network learns texts.
+    pub order: OrderWeights,
+    /// How the matrices of an ordered network's blocks are moved.
+    pub muon: MuonConfig,
     /// The training.
     pub train: TrainConfig,
 }
@@ -51,7 +59,43 @@ impl Default for TextConfig {
             schedule: Schedule::LogLinear,
             valid: 0.05,
             batch: 16,
-            net: TransformerConfig::default(),
+            pattern_rate: 0.1,
+            net: TextNetConfig::default(),
+            order: OrderWeights::default(),
+            muon: MuonConfig::default(),
+            train: TrainConfig {
+                learning_rate: 4e-3,
+                warmup: 50,
+                schedule: RateSchedule::Trapezoid,
+                beta_2: 0.95,
+                weight_decay: 0.0,
+                patience: 30,
+                // The tables of patterns make checkpoints large.
+                checkpoint_seconds: 120.0,
+                ..TrainConfig::default()
+            },
+        }
+    }
+}
+
+/// The names of the presets, and what each is.
+pub const TEXT_PRESETS: [(&str, &str); 6] = [
+    ("text8", "the paper's text8 model, full size"),
+    ("openwebtext", "the paper's OpenWebText model, full size; takes GPT-2's tokenizer"),
+    ("text8-ordered", "an ordered network of the size of the paper's text8 model"),
+    ("text8-tiny", "text8 in half an hour on two cores"),
+    ("text8-tiny-masked", "the same with the paper's masked network"),
+    ("shakespeare", "a megabyte of text in ten minutes on two cores"),
+];
+
+/// Multiplications that a fit may cost: about ten minutes of two cores.
+const BUDGET: f64 = 2.5e13;
+
+impl TextConfig {
+    /// The recommended settings of a masked network, which is the paper's.
+    pub fn masked() -> Self {
+        Self {
+            net: TextNetConfig::Masked(TransformerConfig::default()),
             train: TrainConfig {
                 learning_rate: 1e-3,
                 beta_2: 0.98,
@@ -61,60 +105,55 @@ impl Default for TextConfig {
                 checkpoint_seconds: 30.0,
                 ..TrainConfig::default()
             },
+            ..Self::default()
         }
     }
-}
 
-/// The names of the presets, and what each is.
-pub const TEXT_PRESETS: [(&str, &str); 4] = [
-    ("text8", "the paper's text8 model, full size"),
-    ("openwebtext", "the paper's OpenWebText model, full size; takes GPT-2's tokenizer"),
-    ("text8-tiny", "text8 in half an hour on two cores"),
-    ("shakespeare", "a megabyte of text in ten minutes on two cores"),
-];
-
-/// Multiplications that a fit may cost: about ten minutes of two cores.
-const BUDGET: f64 = 2.5e13;
-
-impl TextConfig {
     /// A preset by name.
     pub fn preset(name: &str) -> Option<Self> {
-        let config = Self::default();
-        let paper = |schedule: Schedule, length: usize, steps: u64| Self {
-            schedule,
-            batch: 512,
-            net: TransformerConfig {
-                width: 768,
-                blocks: 12,
-                heads: 12,
-                length,
-                condition: 128,
-                positions: Positions::Learned,
-                time: true,
-            },
-            train: TrainConfig {
-                steps,
-                learning_rate: 3e-4,
-                warmup: 0,
-                decay: false,
-                weight_decay: 0.0,
-                ema: 0.0,
-                validate_every: 5000,
-                patience: 1000,
-                checkpoint_seconds: 600.0,
-                ..config.train.clone()
-            },
-            ..config.clone()
-        };
         Some(match name {
-            "text8" => paper(Schedule::Staircase, 256, 980_000),
+            "text8" => Self::paper(Schedule::Staircase, 256, 980_000),
             "openwebtext" => {
-                Self { tokenizer: "bpe".into(), vocabulary: 50_257, ..paper(Schedule::Linear, 1024, 940_000) }
+                let paper = Self::paper(Schedule::Linear, 1024, 940_000);
+                Self { tokenizer: "bpe".into(), vocabulary: 50_257, ..paper }
             }
-            "text8-tiny" => config.with_steps(4_500),
-            "shakespeare" => config.with_steps(2_000),
+            "text8-ordered" => {
+                let net = OrderedConfig { width: 768, blocks: 12, heads: 24, ..Default::default() };
+                let config = Self { batch: 512, net: TextNetConfig::Ordered(net), ..Self::default() };
+                config.with_steps(200_000)
+            }
+            "text8-tiny" => Self::default().with_steps(4_500),
+            "text8-tiny-masked" => Self::masked().with_steps(4_500),
+            "shakespeare" => Self::default().with_steps(2_000),
             _ => return None,
         })
+    }
+
+    /// The paper's network and training, full size.
+    fn paper(schedule: Schedule, length: usize, steps: u64) -> Self {
+        let config = Self::masked();
+        let net = TransformerConfig {
+            width: 768,
+            blocks: 12,
+            heads: 12,
+            length,
+            condition: 128,
+            positions: Positions::Learned,
+            time: true,
+        };
+        let train = TrainConfig {
+            steps,
+            learning_rate: 3e-4,
+            warmup: 0,
+            decay: false,
+            weight_decay: 0.0,
+            ema: 0.0,
+            validate_every: 5000,
+            patience: 1000,
+            checkpoint_seconds: 600.0,
+            ..config.train
+        };
+        Self { schedule, batch: 512, net: TextNetConfig::Masked(net), train, ..config }
     }
 
     /// The recommended settings for a text of so many tokens of so many kinds.
@@ -122,23 +161,30 @@ impl TextConfig {
         let mut config = Self::default();
         // A short text is cut into a few pieces at least.
         let most = (tokens / 8).max(2) as usize;
-        config.net.length = config.net.length.min(most.next_power_of_two() / 2).max(2);
-        let net = pmm_net::Transformer::new(classes, &config.net);
-        let step = 3.0 * config.batch as f64 * net.multiplications(config.net.length / 2);
-        // A token is worth looking at some forty times: masks make every look another one.
-        let looks = 40.0 * tokens as f64 / (config.batch * config.net.length) as f64;
+        let length = config.net.length().min(most.next_power_of_two() / 2).max(2);
+        let net = OrderedConfig { length, ..OrderedConfig::default() }.for_classes(classes);
+        let step = 3.0 * config.batch as f64 * net.multiplications(classes);
+        // A token is worth looking at some forty times: another order makes every look another one.
+        let looks = 40.0 * tokens as f64 / (config.batch * net.length) as f64;
         let steps = (BUDGET / step).min(looks).clamp(200.0, 20_000.0);
+        config.net = TextNetConfig::Ordered(net);
         config.with_steps((steps / 100.0).round() as u64 * 100)
     }
 
-    /// With so many steps, and all that follows from their number. The average looks back over a tenth of the run.
+    /// With so many steps, and all that follows from their number. The average of a masked network looks back over a tenth of the
+    /// run; an ordered one ends with a small learning rate, and needs little of it.
     pub fn with_steps(self, steps: u64) -> Self {
-        Self { train: self.train.with_steps(steps, 10.0), ..self }
+        let masked = matches!(self.net, TextNetConfig::Masked(_));
+        let mut train = self.train.with_steps(steps, if masked { 10.0 } else { 50.0 });
+        if !masked {
+            train.warmup = train.warmup.min(50);
+        }
+        Self { train, ..self }
     }
 
     /// The network of so many kinds of tokens, on a device.
-    pub fn network(&self, classes: usize, device: &Device) -> Result<TextNet, pmm_core::ParameterError> {
-        TextNet::new(classes, &self.net, self.schedule, device.clone())
+    pub fn network(&self, classes: usize, device: &Device) -> Result<TextNetwork, pmm_core::ParameterError> {
+        self.net.network(classes, self.schedule, device.clone())
     }
 
     /// Refuses settings that make no model.
@@ -147,7 +193,10 @@ impl TextConfig {
         SettingError::between("valid", self.valid, 0.0, 0.5)?;
         // All bytes, and something to merge.
         SettingError::between("vocabulary", self.vocabulary, 257, 10_000_000)?;
+        SettingError::between("pattern_rate", self.pattern_rate, 0.0, 1e3)?;
         self.net.check()?;
+        self.order.check()?;
+        self.muon.check()?;
         self.train.check()
     }
 }
@@ -168,7 +217,8 @@ mod tests {
     #[test]
     fn full_size_has_the_paper_s_weights() {
         let config = TextConfig::preset("openwebtext").unwrap();
-        let net = pmm_net::Transformer::new(50_257, &config.net);
+        let TextNetConfig::Masked(net) = &config.net else { unreachable!("the paper's network is masked") };
+        let net = pmm_net::Transformer::new(50_257, net);
         let blocks = 12 * (12 * 768 * 768 + 13 * 768 - 4 * 768);
         let modulations = 12 * (128 + 1) * 6 * 768 + (128 + 1) * 2 * 768;
         let embeddings = (50_258 + 1024) * 768 + 50_257 * 769;
@@ -178,8 +228,29 @@ mod tests {
 
     #[test]
     fn short_texts_get_short_lengths() {
-        assert_eq!(TextConfig::for_text(100, 20).net.length, 8);
-        assert_eq!(TextConfig::for_text(1_000_000, 60).net.length, 256);
+        assert_eq!(TextConfig::for_text(100, 20).net.length(), 8);
+        assert_eq!(TextConfig::for_text(1_000_000, 60).net.length(), 256);
         TextConfig::for_text(3, 2).check().unwrap();
+    }
+
+    /// `net.kind` is a line like any other: all settings go through a file, a kind alone chooses the network, what the other kind had
+    /// is passed over, and what neither has is refused.
+    #[test]
+    fn the_kind_of_network_is_a_setting() {
+        for (name, _) in TEXT_PRESETS {
+            let config = TextConfig::preset(name).unwrap();
+            assert_eq!(toml::from_str::<TextConfig>(&crate::to_toml(&config)).unwrap(), config, "{name}");
+        }
+        let mut table: toml::Table = crate::to_toml(&TextConfig::default()).parse().unwrap();
+        let net = table["net"].as_table_mut().unwrap();
+        net.insert("kind".into(), "masked".into());
+        net.insert("width".into(), 96.into());
+        let config: TextConfig = table.clone().try_into().unwrap();
+        let expected = TransformerConfig { width: 96, heads: 6, ..Default::default() };
+        assert_eq!(config.net, TextNetConfig::Masked(expected));
+        table["net"].as_table_mut().unwrap().insert("colour".into(), "red".into());
+        assert!(table.try_into::<TextConfig>().unwrap_err().to_string().contains("colour"));
+        let bare: TextConfig = toml::from_str("[net]\nblocks = 2").unwrap();
+        assert_eq!(bare.net, TextNetConfig::Ordered(OrderedConfig { blocks: 2, ..Default::default() }));
     }
 }

@@ -1,9 +1,13 @@
-//! Texts: settings, the part that is held out, and the task.
+//! Texts: settings, the part that is held out, and the tasks.
 
 mod config;
+mod order_weights;
+mod ordered_task;
 mod split;
 mod task;
 
 pub use config::{TEXT_PRESETS, TextConfig, TextKind};
+pub use order_weights::OrderWeights;
+pub use ordered_task::{OrderBits, OrderedBatch, OrderedTask};
 pub use split::split;
 pub use task::TextTask;

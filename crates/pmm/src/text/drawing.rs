@@ -3,10 +3,11 @@
 use std::num::NonZeroUsize;
 
 use pmm_core::{
-    Filter, Order, Parallel, Prompt, Streams, TextObserver, TextSamples, TimeGrid, TokenDenoiser, events,
-    parallel, steps,
+    Filter, Order, OrderLaw, Parallel, Prompt, Streams, TextObserver, TextSamples, TimeGrid, TokenDenoiser,
+    events, in_order, parallel, steps,
 };
 
+use super::denoiser::Denoiser;
 use super::model::Model;
 use crate::error::Error;
 
@@ -23,10 +24,11 @@ pub enum Sampler {
     Confident,
 }
 
-/// How texts are drawn. The default is exact: events, every token by its law.
+/// How texts are drawn. The default is exact: every token by its law, left to right by an ordered network, in the order of the
+/// clock's events by a masked one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Drawing {
-    /// The sampler: events by default, steps if their number is given.
+    /// The sampler; steps if their number is given.
     pub sampler: Option<Sampler>,
     /// Network calls for a text; one per token by default.
     pub steps: Option<NonZeroUsize>,
@@ -49,7 +51,14 @@ impl Drawing {
     ) -> Result<TextSamples, Error> {
         let denoiser = &model.denoiser;
         let filter = Filter::new(self.temperature.unwrap_or(1.0), self.top_k, self.top_p)?;
-        let clock = denoiser.net().clock();
+        // An ordered network reads on from where it is: one token a step costs one token.
+        if let (Denoiser::Ordered(denoiser), None | Some(Sampler::Events), None) =
+            (denoiser, self.sampler, self.steps)
+        {
+            let law = if self.sampler.is_none() { OrderLaw::LeftToRight } else { OrderLaw::Random };
+            return Ok(in_order(denoiser, &law, prompt, filter, streams, observer)?);
+        }
+        let clock = denoiser.clock();
         let calls = self.steps.or(NonZeroUsize::new(denoiser.length())).unwrap_or(NonZeroUsize::MIN);
         let default = if self.steps.is_some() { Sampler::Steps } else { Sampler::Events };
         let side_by_side = |order: Order| Parallel { calls, order };

@@ -3,13 +3,15 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use pmm_core::{Prompt, Streams, Texts, text_bound};
+use pmm_core::{MonteCarlo, OrderLaw, Prompt, Purpose, Streams, Texts, text_bound};
 use pmm_data::{TextOptions, Tokenizer, Tokens};
 use pmm_eval::BoundLine;
 use pmm_eval::text::{NGram, TextScores};
+use pmm_net::text::OrderedDenoiser;
 use pmm_train::text::split;
 
 use super::data::Data;
+use super::denoiser::Denoiser;
 use super::drawing::Drawing;
 use super::fit::TOKENS;
 use super::gpt2::load_gpt2;
@@ -165,16 +167,31 @@ impl<'m> Evaluate<'m> {
         Ok(Some(some(&tokens, learned.min(MOST_TRAINING))))
     }
 
+    /// What a held-out text costs: exactly, in two orders, by an ordered network; at most, by a masked one.
     fn bound(&self, test: &[u32], per_character: f64, streams: &Streams) -> Result<BoundLine, Error> {
-        let (denoiser, length) = (&self.model.denoiser, self.model.length());
+        let length = self.model.length();
         let texts = spread(test, length, BOUND.0);
+        let bits = per_character / std::f64::consts::LN_2;
+        let denoiser = match &self.model.denoiser {
+            Denoiser::Masked(denoiser) => denoiser,
+            Denoiser::Ordered(denoiser) => {
+                let [left_to_right, random] = [OrderLaw::LeftToRight, OrderLaw::Random]
+                    .map(|law| ordered_nats(denoiser, &texts, &law, streams));
+                return Ok(BoundLine {
+                    bits_per_character: left_to_right.mean * bits,
+                    standard_error: left_to_right.standard_error * bits,
+                    npc_bits: None,
+                    random_bits: Some(random.mean * bits),
+                });
+            }
+        };
         let draws = NonZeroUsize::new(BOUND.1).unwrap_or(NonZeroUsize::MIN);
         let bound = text_bound(denoiser, denoiser.net().clock(), &texts, 0, draws, streams)?;
-        let bits = per_character / std::f64::consts::LN_2;
         Ok(BoundLine {
             bits_per_character: bound.bound.nelbo.mean / length as f64 * bits,
             standard_error: bound.bound.nelbo.standard_error / length as f64 * bits,
-            npc_bits: bound.npc.mean * bits,
+            npc_bits: Some(bound.npc.mean * bits),
+            random_bits: None,
         })
     }
 
@@ -186,6 +203,17 @@ impl<'m> Evaluate<'m> {
         let drawn = Drawing::default().draw(self.model, prompt, streams, &mut observe)?;
         Ok(drawn.tokens.chunks_exact(length).map(<[u32]>::to_vec).collect())
     }
+}
+
+/// −log p per token of texts, each in an order of the law.
+fn ordered_nats(denoiser: &OrderedDenoiser, texts: &[u32], law: &OrderLaw, streams: &Streams) -> MonteCarlo {
+    let (net, length) = (denoiser.net(), denoiser.net().length());
+    let text = |(row, tokens): (usize, &[u32])| {
+        let mut rng = streams.stream(Purpose::SCORED_ORDER, 0, row as u64);
+        net.text(tokens, &law.draw(length, &mut rng))
+    };
+    let texts: Vec<_> = texts.chunks_exact(length).enumerate().map(text).collect();
+    MonteCarlo::of(&net.losses(denoiser.weights(), &texts))
 }
 
 /// A part of the job begins, unless it should stop.

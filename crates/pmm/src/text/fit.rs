@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pmm_core::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::Device;
-use pmm_train::text::{TEXT_PRESETS, TextConfig, TextTask, split};
+use pmm_net::text::TextNetConfig;
+use pmm_train::text::{TEXT_PRESETS, TextConfig, split};
 
 use super::data::Data;
 use super::kind::{Text, TextFacts};
 use super::model::Model;
+use super::task::AnyTask;
 use crate::error::Error;
 use crate::fitted::load_settings;
 use crate::fitting::{Options, Prepared, check_data, fit_options};
@@ -79,7 +80,7 @@ impl Fit {
         watcher.notice(Event::Finished);
         let config = match (&stored, &base) {
             (Some(_), _) | (_, Some(_)) => first,
-            _ => self.options.resolve(TextConfig::for_text(tokens.len(), tokenizer.classes()), &given)?,
+            _ => self.options.resolve(recommended(&first, &tokens, &tokenizer), &given)?,
         };
         refuse_unlearnable(&source.name(), &config, &tokenizer, &tokens)?;
         let digest = tokens.source_digest().to_owned();
@@ -140,6 +141,17 @@ fn tokenizer(source: &TextSource, config: &TextConfig) -> Result<Tokenizer, Erro
     })
 }
 
+/// The settings for a text of this size, by the kind of network that is asked for.
+fn recommended(asked: &TextConfig, tokens: &Tokens, tokenizer: &Tokenizer) -> TextConfig {
+    let ordered = TextConfig::for_text(tokens.len(), tokenizer.classes());
+    if !matches!(asked.net, TextNetConfig::Masked(_)) {
+        return ordered;
+    }
+    let masked = TextConfig::masked();
+    let net = masked.net.clone().with_length(ordered.net.length());
+    TextConfig { net, ..masked }.with_steps(ordered.train.steps)
+}
+
 fn refuse_unlearnable(
     name: &str,
     config: &TextConfig,
@@ -154,7 +166,7 @@ fn refuse_unlearnable(
             "a model needs two kinds of characters at least".into(),
         );
     }
-    let (length, found) = (config.net.length, tokens.len());
+    let (length, found) = (config.net.length(), tokens.len());
     if found < length as u64 {
         return refused(
             format!("it has {found} tokens, fewer than net.length = {length}"),
@@ -187,17 +199,20 @@ impl PreparedFit {
 
     /// How many tokens are learned, and where those that are held out begin; 0 if none are.
     pub fn split(&self) -> (u64, u64) {
-        split(self.tokens.len(), self.prepared.config.valid, self.prepared.config.net.length)
+        split(self.tokens.len(), self.prepared.config.valid, self.prepared.config.net.length())
     }
 
     /// What it would take.
     pub fn cost(&self) -> Cost {
         let (config, weights) = (&self.prepared.config, self.prepared.weights());
-        let net = self.prepared.net.transformer();
-        // A forward pass and twice that on the way back, at half of the positions masked; two operations each.
-        let operations_per_step = 6.0 * config.batch as f64 * net.multiplications(config.net.length / 2);
+        // A forward pass and twice that on the way back; two operations each.
+        let operations_per_step = 6.0 * config.batch as f64 * self.prepared.net.multiplications();
+        let (width, blocks) = match &config.net {
+            TextNetConfig::Ordered(net) => (net.width, net.blocks),
+            TextNetConfig::Masked(net) => (net.width, net.blocks),
+        };
         // Weights, gradient, two moments, average, best; activations of eight texts at a time.
-        let activations = 27.0 * (config.net.width * config.net.length * config.net.blocks) as f64 * 8.0;
+        let activations = 27.0 * (width * config.net.length() * blocks) as f64 * 8.0;
         Cost {
             weights,
             megabytes: (weights as f64 * 6.0 + activations) * 4.0 / 1e6,
@@ -214,18 +229,16 @@ impl PreparedFit {
             ));
         }
         if let Some(minutes) = self.minutes {
-            let task = self.task();
+            let task = self.task()?;
             self.prepared.set_minutes(minutes, &task, &self.given)?;
         }
-        let task = self.task();
+        let task = self.task()?;
         let facts = TextFacts { tokens: self.tokens.len(), characters: self.tokens.characters() };
         let finish = |weights: &[f32]| (weights.to_vec(), facts.clone());
         Ok(Model::new(self.prepared.run(&task, &finish, watcher)?))
     }
 
-    fn task(&self) -> TextTask {
-        let config = &self.prepared.config;
-        let streams = Streams::new(config.seed);
-        TextTask::new(self.prepared.net.clone(), self.tokens.clone(), config.valid, config.batch, streams)
+    fn task(&self) -> Result<AnyTask, Error> {
+        Ok(AnyTask::new(&self.prepared.net, &self.tokens, &self.prepared.config)?)
     }
 }

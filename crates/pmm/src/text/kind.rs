@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pmm_core::ParameterError;
 use pmm_data::Tokenizer;
-use pmm_net::text::TextNet;
+use pmm_net::text::TextNetwork;
 use pmm_net::{Device, Parts};
 use pmm_train::text::TextConfig;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl Kind for Text {
     const LOSS_UNIT: &'static str = "nats per token";
     type Config = TextConfig;
     type Description = Tokenizer;
-    type Net = TextNet;
+    type Net = TextNetwork;
     type Facts = TextFacts;
 
     fn write_description(tokenizer: &Tokenizer) -> Result<String, Error> {
@@ -48,11 +48,11 @@ impl Kind for Text {
         config: &TextConfig,
         tokenizer: &Arc<Tokenizer>,
         device: &Device,
-    ) -> Result<TextNet, ParameterError> {
+    ) -> Result<TextNetwork, ParameterError> {
         config.network(tokenizer.classes(), device)
     }
 
-    fn parts(net: &TextNet) -> &Parts {
+    fn parts(net: &TextNetwork) -> &Parts {
         net.parts()
     }
 

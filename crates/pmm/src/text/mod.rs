@@ -1,6 +1,7 @@
 //! Models of texts: fit, sample, infill, evaluate.
 
 mod data;
+mod denoiser;
 mod drawing;
 mod evaluate;
 mod fit;
@@ -11,6 +12,7 @@ mod model;
 mod recovery;
 mod report;
 mod sample;
+mod task;
 mod trace;
 
 pub use data::Data;

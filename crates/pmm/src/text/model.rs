@@ -4,10 +4,10 @@ use std::path::Path;
 
 use pmm_data::Tokenizer;
 use pmm_net::Device;
-use pmm_net::text::TextDenoiser;
 use pmm_train::text::TextConfig;
 
 use super::data::Data;
+use super::denoiser::Denoiser;
 use super::evaluate::Evaluate;
 use super::infill::Infill;
 use super::kind::Text;
@@ -20,7 +20,7 @@ use crate::info::Info;
 /// A model of texts.
 pub struct Model {
     pub(crate) fitted: Fitted<Text>,
-    pub(crate) denoiser: TextDenoiser,
+    pub(crate) denoiser: Denoiser,
 }
 
 impl std::fmt::Debug for Model {
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Model {
 
 impl Model {
     pub(crate) fn new(fitted: Fitted<Text>) -> Self {
-        let denoiser = TextDenoiser::new(fitted.net.clone(), fitted.weights.clone());
+        let denoiser = Denoiser::new(&fitted.net, &fitted.weights);
         Self { fitted, denoiser }
     }
 
@@ -72,7 +72,7 @@ impl Model {
 
     /// Tokens of a text that is drawn.
     pub fn length(&self) -> usize {
-        self.denoiser.net().length()
+        self.fitted.net.length()
     }
 
     /// New texts.

@@ -43,7 +43,7 @@ pub(super) fn recovery(
     // The time at which so many are still masked.
     let time = |masked: usize| {
         let share = masked as f64 / length as f64;
-        denoiser.net().clock().time(-share.ln(), 0.5).clamp(0.0, 1.0)
+        denoiser.clock().time(-share.ln(), 0.5).clamp(0.0, 1.0)
     };
     let mut times: Vec<f64> = orders.iter().map(|order| time(order.len())).collect();
     let all: Vec<TokenPosition> = orders

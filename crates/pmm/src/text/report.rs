@@ -79,7 +79,8 @@ impl<'m> Report<'m> {
         serde_json::json!({
             "bits_per_character": self.bound.map(|bound| bound.bits_per_character),
             "standard_error": self.bound.map(|bound| bound.standard_error),
-            "npc_bits": self.bound.map(|bound| bound.npc_bits),
+            "npc_bits": self.bound.and_then(|bound| bound.npc_bits),
+            "random_order_bits": self.bound.and_then(|bound| bound.random_bits),
             "ngram_bits": self.ngram_bits, "scores": self.scores,
             "gaps": self.recovery, "gaps_ngram": self.recovery_ngram,
             "gpt2_perplexity": self.perplexity, "notes": self.notes,

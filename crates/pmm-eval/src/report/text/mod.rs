@@ -17,7 +17,7 @@ use rows::bits;
 /// use pmm_eval::{BoundLine, TextReport};
 /// let report = TextReport {
 ///     name: "text8".into(),
-///     bound: Some(BoundLine { bits_per_character: 1.52, standard_error: 0.01, npc_bits: 1.5 }),
+///     bound: Some(BoundLine { bits_per_character: 1.52, standard_error: 0.01, npc_bits: Some(1.5), random_bits: None }),
 ///     samples: vec!["a <b> c".into()],
 ///     ..TextReport::default()
 /// };
@@ -53,8 +53,10 @@ pub struct BoundLine {
     pub bits_per_character: f64,
     /// Its standard error.
     pub standard_error: f64,
-    /// The paper's normalised form, NPC, in bits per character: no bound, but close to one.
-    pub npc_bits: f64,
+    /// For a masked network, the paper's normalised form, NPC, in bits per character: no bound, but close to one.
+    pub npc_bits: Option<f64>,
+    /// For an ordered network, whose likelihood is exact and told from left to right above: the same in random orders.
+    pub random_bits: Option<f64>,
 }
 
 impl TextReport {
@@ -148,7 +150,12 @@ mod tests {
         TextReport {
             name: "letters <&>".into(),
             lead: "A model of letters, and how far its texts can be trusted.".into(),
-            bound: Some(BoundLine { bits_per_character: 1.5234, standard_error: 0.0061, npc_bits: 1.49 }),
+            bound: Some(BoundLine {
+                bits_per_character: 1.5234,
+                standard_error: 0.0061,
+                npc_bits: Some(1.49),
+                random_bits: None,
+            }),
             scores: TextScores::new(&samples, &text(1, 40_000), &text(2, 30_000), 8, &decode),
             ngram_bits: vec![(1, 4.127), (2, 3.44), (3, 2.911), (4, 2.395), (5, 2.06), (6, 1.911)],
             curve: (0..50).map(point).collect(),

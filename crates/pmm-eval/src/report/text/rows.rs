@@ -60,20 +60,19 @@ fn bound_rows(bound: BoundLine, ngrams: &[(usize, f64)]) -> Vec<SummaryRow> {
     let best = finite.min_by(|a, b| a.1.total_cmp(&b.1));
     let baseline =
         best.map_or(String::new(), |(order, _)| format!("; baseline: the best n-gram model, order {order}"));
-    vec![
-        row(
-            "bits per character",
-            format!("{} ± {}", bits(bound.bits_per_character), bits(bound.standard_error)),
-            best.map_or("–".into(), |(_, value)| bits(*value)),
-            format!("cost of held-out text, at most{baseline}"),
-        ),
-        row(
-            "NPC",
-            bits(bound.npc_bits),
-            "–".into(),
-            "normalised form of the bound, bits per character".into(),
-        ),
-    ]
+    let mut rows = vec![row(
+        "bits per character",
+        format!("{} ± {}", bits(bound.bits_per_character), bits(bound.standard_error)),
+        best.map_or("–".into(), |(_, value)| bits(*value)),
+        format!("cost of held-out text, at most{baseline}"),
+    )];
+    rows.extend(bound.npc_bits.map(|npc| {
+        row("NPC", bits(npc), "–".into(), "normalised form of the bound, bits per character".into())
+    }));
+    rows.extend(bound.random_bits.map(|random| {
+        row("in random order", bits(random), "–".into(), "bits per character, filled from all sides".into())
+    }));
+    rows
 }
 
 /// The verdicts, a sentence each.
@@ -81,10 +80,15 @@ pub(super) fn sentences(report: &TextReport) -> Vec<String> {
     let (scores, mut out) = (&report.scores, Vec::new());
     if let Some(bound) = &report.bound {
         out.push(format!(
-            "To write down held-out text takes at most {} ± {} bits per character with this model (NPC: {}).",
+            "To write down held-out text takes {} {} ± {} bits per character with this model{}.",
+            if bound.random_bits.is_some() { "from left to right" } else { "at most" },
             bits(bound.bits_per_character),
             bits(bound.standard_error),
-            bits(bound.npc_bits)
+            match (bound.npc_bits, bound.random_bits) {
+                (Some(npc), _) => format!(" (NPC: {})", bits(npc)),
+                (_, Some(random)) => format!(", {} in random order", bits(random)),
+                _ => String::new(),
+            }
         ));
     }
     if let Some(words) = scores.real_words {

@@ -1,0 +1,206 @@
+//! Trains a network of texts for so many seconds of processor time and says what it needs for held-out text, in bits per token: from left
+//! to right and in random orders. `bench/text/ORDERED.md` has the commands.
+//!
+//! `cargo run --release -p pmm-train --example ordered_measure -- TOKENS SECONDS [KEY=VALUE …]`, where TOKENS is a file of tokens, made
+//! from a text that stands in the variable `TEXT` if it is not there yet, and keys are settings, such as `net.kind=masked`.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pmm_core::{
+    Filter, MASK, MonteCarlo, OrderLaw, Prompt, Streams, Texts, TokenDenoiser, TokenPosition, in_order,
+};
+use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
+use pmm_net::text::{OrderedDenoiser, OrderedNet, TextDenoiser, TextNet, TextNetwork};
+use pmm_train::text::{OrderedTask, TextConfig, TextTask};
+use pmm_train::{Progress, State, Task, TrainConfig, Watcher, train};
+
+/// Steps by which the time of a step is judged.
+const TRIAL: u64 = 6;
+/// Held-out windows, and positions of each that are asked, for a masked network.
+const WINDOWS: usize = 64;
+const ASKED: usize = 8;
+
+/// Notes the curve of losses and, if asked to, stops after some steps.
+struct Quiet {
+    stop_at: u64,
+    step: u64,
+}
+
+impl Watcher for Quiet {
+    type Error = Infallible;
+    fn wants_stop(&mut self) -> bool {
+        self.step >= self.stop_at
+    }
+    fn step(&mut self, progress: Progress, _: &State) -> Result<(), Infallible> {
+        self.step = progress.step;
+        Ok(())
+    }
+    fn validated(&mut self, state: &State, train: f64, valid: f64) -> Result<(), Infallible> {
+        eprintln!("{:6} steps, {:6.1} s: {train:.4} {valid:.4} nats", state.step, processor_seconds());
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let (Some(path), Some(seconds)) = (args.next(), args.next()) else {
+        return Err("usage: ordered_measure TOKENS SECONDS [KEY=VALUE …]".into());
+    };
+    let (path, seconds) = (PathBuf::from(path), seconds.parse::<f64>()?);
+    let settings: Vec<String> = args.collect();
+    let tokens = open(&path)?;
+    let config = config(&settings)?;
+    config.check()?;
+    match config.network(27, &pmm_net::Device::flex())? {
+        TextNetwork::Ordered(net) => {
+            let task = |config: &TextConfig| {
+                OrderedTask::new(net.clone(), tokens.clone(), config, Streams::new(config.seed))
+            };
+            let (state, config) = run(&task(&config)?, &config, seconds)?;
+            let bits = task(&config)?.held_out_bits(&state.average);
+            say(&settings, &state, bits.left_to_right, bits.random);
+            [1, 16].into_iter().for_each(|texts| draw(&net, &state.average, texts));
+        }
+        TextNetwork::Masked(net) => {
+            let streams = Streams::new(config.seed);
+            let task = TextTask::new(net.clone(), tokens.clone(), config.valid, config.batch, streams);
+            let (state, config) = run(&task, &config, seconds)?;
+            let held_out = (tokens.len() as f64 * (1.0 - config.valid)).round() as u64;
+            let bits = |straight: bool| masked_bits(&net, &state.average, &tokens, held_out, straight);
+            say(&settings, &state, bits(true), bits(false));
+        }
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Arc<Tokens>, Box<dyn Error>> {
+    if !path.exists() {
+        let text = std::env::var_os("TEXT").ok_or("TEXT must name the text to make tokens of")?;
+        let source = TextSource::open(Path::new(&text), &TextOptions::default())?;
+        Tokens::write(&source, &Tokenizer::characters(&source)?, path, &mut |_| ())?;
+    }
+    Ok(Arc::new(Tokens::open(path)?))
+}
+
+/// The recommended settings of the kind of network, with those that are given in their place.
+fn config(settings: &[String]) -> Result<TextConfig, Box<dyn Error>> {
+    let masked = settings.iter().any(|setting| setting == "net.kind=masked");
+    let base = if masked { TextConfig::masked() } else { TextConfig::default() };
+    // Of 70 million characters the last four are held out.
+    let mut table: toml::Table = pmm_train::to_toml(&TextConfig { valid: 4.0 / 70.0, ..base }).parse()?;
+    for setting in settings {
+        let (key, value) = setting.split_once('=').ok_or("settings are KEY=VALUE")?;
+        let value = format!("x = {value}").parse::<toml::Table>().map_or(value.into(), |t| t["x"].clone());
+        match key.split_once('.') {
+            Some((group, key)) => {
+                table[group].as_table_mut().ok_or("no such group of settings")?.insert(key.into(), value)
+            }
+            None => table.insert(key.into(), value),
+        };
+    }
+    Ok(table.try_into()?)
+}
+
+/// Times a few steps, and then trains anew for as many as fit into the time. Steps of 0 seconds are taken from `train.steps`.
+fn run<T: Task>(task: &T, config: &TextConfig, seconds: f64) -> Result<(State, TextConfig), Box<dyn Error>> {
+    let mut config = config.clone();
+    if seconds > 0.0 {
+        let long = TrainConfig { steps: 1_000_000, validate_every: 1_000_000, ..config.train.clone() };
+        let mut state = State::new(task.initial());
+        train(task, &long, &mut state, &mut Quiet { stop_at: 2, step: 0 })?;
+        let start = processor_seconds();
+        train(task, &long, &mut state, &mut Quiet { stop_at: 2 + TRIAL, step: 2 })?;
+        let each = (processor_seconds() - start) / TRIAL as f64;
+        config = config.with_steps((seconds / each) as u64);
+    }
+    let mut state = State::new(task.initial());
+    let start = processor_seconds();
+    // Held-out text is looked at in the end only: that takes time, too.
+    let train_config = TrainConfig { validate_every: config.train.steps, ..config.train.clone() };
+    train(task, &train_config, &mut state, &mut Quiet { stop_at: u64::MAX, step: 0 })?;
+    eprintln!("{:.1} s of processor time", processor_seconds() - start);
+    Ok((state, config))
+}
+
+/// What a masked network needs for held-out text: stratified over how much is known, from left to right or in a random order.
+fn masked_bits(
+    net: &Arc<TextNet>,
+    weights: &[f32],
+    tokens: &Tokens,
+    held_out: u64,
+    straight: bool,
+) -> MonteCarlo {
+    let (length, denoiser) = (net.length(), TextDenoiser::new(net.clone(), weights));
+    let span = tokens.len() - held_out - length as u64 + 1;
+    let bits: Vec<f64> = (0..WINDOWS)
+        .map(|window| {
+            let mut text = vec![0; length];
+            tokens.copy(held_out + (window as u64 * span) / WINDOWS as u64, &mut text);
+            let mut rng = Streams::new(99).stream(pmm_core::Purpose::custom(1), 0, window as u64);
+            let mut sum = 0.0;
+            for stratum in 0..ASKED {
+                let known = ((stratum as f64 + rng.unit()) / ASKED as f64 * length as f64) as usize;
+                let mut order: Vec<usize> = (0..length).collect();
+                if !straight {
+                    rng.shuffle(&mut order);
+                }
+                let mut shown = text.clone();
+                order[known..].iter().for_each(|&position| shown[position] = MASK);
+                let asked = if straight { &order[known..=known] } else { &order[known..] };
+                let wanted: Vec<TokenPosition> =
+                    asked.iter().map(|&position| TokenPosition { row: 0, position }).collect();
+                let mut logits = vec![0.0; wanted.len() * net.classes()];
+                let time = known as f64 / length as f64;
+                denoiser.logits(&Texts { tokens: &shown, times: &[time] }, &wanted, &mut logits);
+                let nats = |(place, logits): (&TokenPosition, &[f32])| {
+                    let sum: f64 = logits.iter().map(|l| f64::from(*l).exp()).sum();
+                    sum.ln() - f64::from(logits[text[place.position] as usize])
+                };
+                let all = wanted.iter().zip(logits.chunks_exact(net.classes())).map(nats).sum::<f64>();
+                sum += all / wanted.len() as f64 / ASKED as f64;
+            }
+            sum / std::f64::consts::LN_2
+        })
+        .collect();
+    MonteCarlo::of(&bits)
+}
+
+/// Draws texts from left to right with a cache, and says how long that takes.
+fn draw(net: &Arc<OrderedNet>, weights: &[f32], texts: usize) {
+    let denoiser = OrderedDenoiser::new(net.clone(), weights);
+    let prompt = Prompt::empty(0, texts, net.length());
+    let start = processor_seconds();
+    let law = OrderLaw::LeftToRight;
+    let found = in_order(&denoiser, &law, prompt, Filter::default(), &Streams::new(1), &mut ());
+    let each = (processor_seconds() - start) / (texts * net.length()) as f64;
+    eprintln!("{texts} texts at once: {:.3} ms of processor time a token", 1e3 * each);
+    let letter = |&token: &u32| if token == 0 { ' ' } else { (b'a' + token as u8 - 1) as char };
+    for text in found.iter().flat_map(|found| found.tokens.chunks_exact(net.length())).take(2) {
+        eprintln!("{}", text.iter().map(letter).collect::<String>());
+    }
+}
+
+fn say(settings: &[String], state: &State, left_to_right: MonteCarlo, random: MonteCarlo) {
+    println!(
+        "| {} | {} | {:.3} ± {:.3} | {:.3} ± {:.3} |",
+        if settings.is_empty() { "ordered".to_owned() } else { settings.join(" ") },
+        state.step,
+        left_to_right.mean,
+        left_to_right.standard_error,
+        random.mean,
+        random.standard_error
+    );
+}
+
+/// Seconds that all threads of this process have run, as Linux counts them in hundredths.
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = |field: usize| {
+        after_name.split_whitespace().nth(field).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    (ticks(11) + ticks(12)) / 100.0
+}

@@ -1,0 +1,75 @@
+//! Writes what `bench/text/ordered_reference.py` compares with: initial weights of a small ordered network, ten batches with their orders, and
+//! the losses of ten training steps on them. `cargo run --release -p pmm-train --example ordered_reference -- TEXT FOLDER`.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pmm_core::Streams;
+use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
+use pmm_net::text::{OrderedConfig, OrderedNet, OrderedText, TextNetConfig};
+use pmm_train::text::{OrderedTask, TextConfig};
+use pmm_train::{Progress, State, Task, TrainConfig, Watcher, train};
+
+const STEPS: u64 = 10;
+
+/// Notes the losses.
+#[derive(Default)]
+struct Losses(Vec<f64>);
+
+impl Watcher for Losses {
+    type Error = Infallible;
+    fn step(&mut self, progress: Progress, _: &State) -> Result<(), Infallible> {
+        self.0.push(progress.loss);
+        Ok(())
+    }
+    fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let [text, folder] =
+        <[PathBuf; 2]>::try_from(std::env::args_os().skip(1).map(PathBuf::from).collect::<Vec<_>>())
+            .map_err(|_| "usage: ordered_reference TEXT FOLDER")?;
+    std::fs::create_dir_all(&folder)?;
+    let source = TextSource::open(&text, &TextOptions::default())?;
+    let tokenizer = Tokenizer::characters(&source)?;
+    let path = folder.join("tokens.bin");
+    Tokens::write(&source, &tokenizer, &path, &mut |_| ())?;
+    let tokens = Arc::new(Tokens::open(&path)?);
+    let shape = OrderedConfig { width: 48, blocks: 3, heads: 3, length: 80, window: 4, hash_bits: 10 };
+    let config = TextConfig {
+        batch: 9,
+        net: TextNetConfig::Ordered(shape.clone()),
+        train: TrainConfig { steps: STEPS, warmup: 3, ..TextConfig::default().train },
+        ..TextConfig::default()
+    };
+    let net = Arc::new(OrderedNet::new(tokenizer.classes(), &shape)?);
+    let streams = Streams::new(7);
+    let initial = net.initial(&streams);
+    let task = OrderedTask::new(net.clone(), tokens, &config, streams)?;
+    let batches: Vec<Vec<_>> =
+        (0..STEPS).map(|step| task.batch(step).texts.iter().map(of).collect()).collect();
+    let mut losses = Losses::default();
+    let mut state = State::new(initial.clone());
+    train(&task, &config.train, &mut state, &mut losses)?;
+    let shares: Vec<f64> = (0..STEPS).map(|step| config.train.share(step)).collect();
+    let parts: Vec<_> = net.parts().iter().map(|part| (&part.name, part.shape, part.range.start)).collect();
+    for (name, weights) in [("initial.f32", &initial), ("trained.f32", &state.weights)] {
+        let bytes: Vec<u8> = weights.iter().flat_map(|w| w.to_le_bytes()).collect();
+        std::fs::write(folder.join(name), bytes)?;
+    }
+    let value = serde_json::json!({
+        "config": config, "classes": tokenizer.classes(), "parts": parts, "batches": batches,
+        "losses": losses.0, "shares": shares,
+    });
+    std::fs::write(folder.join("reference.json"), value.to_string())?;
+    Ok(())
+}
+
+/// A text: its positions in their order, and the tokens in that order.
+fn of(text: &OrderedText) -> serde_json::Value {
+    serde_json::json!({ "positions": text.positions().collect::<Vec<_>>(), "tokens": text.tokens() })
+}

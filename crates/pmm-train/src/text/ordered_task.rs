@@ -1,0 +1,160 @@
+//! Texts in the order of their events, as a task.
+
+use std::sync::Arc;
+
+use pmm_core::{MonteCarlo, OrderLaw, OrderMixture, ParameterError, Purpose, Streams};
+use pmm_data::Tokens;
+use pmm_net::Part;
+use pmm_net::text::{OrderedNet, OrderedText};
+use rayon::prelude::*;
+
+use super::config::TextConfig;
+use super::split::split;
+use crate::muon::MuonConfig;
+use crate::optimiser::{Rule, Rules};
+use crate::run::Task;
+
+/// Held-out windows; each is read from left to right and in a random order.
+const VALIDATION: u64 = 64;
+/// The orders of validation; steps of training count from 0: far from this.
+const VALIDATION_STEP: u64 = u64::MAX;
+
+/// A text to learn in the orders of a mixture.
+#[derive(Debug)]
+pub struct OrderedTask {
+    net: Arc<OrderedNet>,
+    tokens: Arc<Tokens>,
+    /// Tokens to learn from; the others are held out.
+    train: u64,
+    batch: usize,
+    orders: OrderMixture,
+    muon: MuonConfig,
+    pattern_rate: f64,
+    /// The held-out windows from left to right, and in random orders.
+    validation: [Vec<OrderedText>; 2],
+    streams: Streams,
+}
+
+/// The texts of a step, and the rows that they read of the tables of patterns.
+#[derive(Debug)]
+pub struct OrderedBatch {
+    /// The texts.
+    pub texts: Vec<OrderedText>,
+    rows: Vec<usize>,
+}
+
+/// −log₂ p of held-out tokens in two orders, in bits per token, with the standard error over windows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OrderBits {
+    /// Read from left to right.
+    pub left_to_right: MonteCarlo,
+    /// Read in a random order.
+    pub random: MonteCarlo,
+}
+
+impl OrderedTask {
+    /// Learns all tokens before the last share `config.valid`, and validates on those. Both must hold a text's length.
+    pub fn new(
+        net: Arc<OrderedNet>,
+        tokens: Arc<Tokens>,
+        config: &TextConfig,
+        streams: Streams,
+    ) -> Result<Self, ParameterError> {
+        let (train, held_out) = split(tokens.len(), config.valid, net.length());
+        let mut task = Self {
+            net,
+            tokens,
+            train,
+            batch: config.batch,
+            orders: config.order.mixture(config.schedule)?,
+            muon: config.muon,
+            pattern_rate: config.pattern_rate,
+            validation: [Vec::new(), Vec::new()],
+            streams,
+        };
+        task.validation = [OrderLaw::LeftToRight, OrderLaw::Random].map(|law| task.held_out(held_out, &law));
+        Ok(task)
+    }
+
+    /// Windows of what is held out, evenly spaced, in orders of a law.
+    fn held_out(&self, start: u64, law: &OrderLaw) -> Vec<OrderedText> {
+        let length = self.net.length();
+        let span = self.tokens.len() - start - length as u64 + 1;
+        let text = |row: u64| {
+            let mut rng = self.streams.stream(Purpose::EVENT_ORDER, VALIDATION_STEP, row);
+            self.net.text(&self.window(start + row * span / VALIDATION), &law.draw(length, &mut rng))
+        };
+        (0..VALIDATION).map(text).collect()
+    }
+
+    fn window(&self, start: u64) -> Vec<u32> {
+        let mut window = vec![0; self.net.length()];
+        self.tokens.copy(start, &mut window);
+        window
+    }
+
+    /// Bits per token of the held-out windows.
+    pub fn held_out_bits(&self, weights: &[f32]) -> OrderBits {
+        let [left_to_right, random] = self.validation.each_ref().map(|texts| {
+            let bits: Vec<f64> =
+                self.net.losses(weights, texts).iter().map(|nats| nats / std::f64::consts::LN_2).collect();
+            MonteCarlo::of(&bits)
+        });
+        OrderBits { left_to_right, random }
+    }
+
+    fn rule(&self, part: &Part) -> Rule {
+        let matrix = part.name.starts_with("block.") && part.shape[0] > 1;
+        if part.name.starts_with("pattern.") {
+            Rule::Adagrad { rate: self.pattern_rate, columns: part.shape[1] }
+        } else if matrix && self.muon.rate > 0.0 {
+            let pieces = if part.name.ends_with(".qkv") { 3 } else { 1 };
+            Rule::Muon { shape: part.shape, pieces, config: self.muon }
+        } else {
+            Rule::AdamW
+        }
+    }
+}
+
+impl Task for OrderedTask {
+    type Batch = OrderedBatch;
+
+    fn batch(&self, step: u64) -> OrderedBatch {
+        let text = |row: usize| {
+            let (row, rows) = (row as u64, self.batch as u64);
+            let starts = self.train - self.net.length() as u64 + 1;
+            let start = self.streams.stream(Purpose::WINDOW, step, row).below(starts);
+            let order = self.orders.draw(self.net.length(), step, row, rows, &self.streams);
+            self.net.text(&self.window(start), &order)
+        };
+        let texts: Vec<OrderedText> = (0..self.batch).into_par_iter().map(text).collect();
+        let rows = self.net.rows_read(&texts);
+        OrderedBatch { texts, rows }
+    }
+
+    fn gradient(&self, weights: &[f32], batch: OrderedBatch, gradient: &mut [f32]) -> f64 {
+        self.net.gradient(weights, &batch.texts, gradient)
+    }
+
+    fn initial(&self) -> Vec<f32> {
+        self.net.initial(&self.streams)
+    }
+
+    /// The mean of both orders, in nats per token.
+    fn validate(&self, weights: &[f32]) -> f64 {
+        let bits = self.held_out_bits(weights);
+        0.5 * (bits.left_to_right.mean + bits.random.mean) * std::f64::consts::LN_2
+    }
+
+    fn decayed(&self) -> Vec<f32> {
+        self.net.parts().decayed()
+    }
+
+    fn rules(&self) -> Rules {
+        self.net.parts().iter().map(|part| (part.range.clone(), self.rule(part))).collect()
+    }
+
+    fn rows_read<'b>(&self, batch: &'b OrderedBatch) -> &'b [usize] {
+        &batch.rows
+    }
+}
