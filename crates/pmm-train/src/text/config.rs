@@ -162,7 +162,9 @@ impl TextConfig {
         // A short text is cut into a few pieces at least.
         let most = (tokens / 8).max(2) as usize;
         let length = config.net.length().min(most.next_power_of_two() / 2).max(2);
-        let net = OrderedConfig { length, ..OrderedConfig::default() }.for_classes(classes);
+        let mut net = OrderedConfig { length, ..OrderedConfig::default() }.for_classes(classes);
+        // A short text has few patterns to tell apart.
+        net.hash_bits = net.hash_bits.min((tokens / 4).max(256).ilog2());
         let step = 3.0 * config.batch as f64 * net.multiplications(classes);
         // A token is worth looking at some forty times: another order makes every look another one.
         let looks = 40.0 * tokens as f64 / (config.batch * net.length) as f64;
