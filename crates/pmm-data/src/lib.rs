@@ -23,6 +23,7 @@
 
 mod image;
 mod map;
+pub mod rules;
 mod table;
 mod temporary;
 mod text;
