@@ -11,7 +11,7 @@ const MISSING: [&str; 5] = ["", "NA", "NaN", "nan", "?"];
 
 /// Reads a CSV file, gzipped or not. A first line of texts names the columns; a first line with one name less than there are
 /// cells leaves the first column without a name.
-pub fn read(path: &Path) -> Result<MemoryRows, Box<dyn std::error::Error>> {
+pub(crate) fn read(path: &Path) -> Result<MemoryRows, Box<dyn std::error::Error>> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     if path.extension().is_some_and(|ending| ending == "gz") {

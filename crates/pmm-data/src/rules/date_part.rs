@@ -65,7 +65,7 @@ impl DatePart {
 
     /// The part of a date; none outside the years that the calendar knows.
     pub fn of(self, date: f64, unit: DateUnit) -> Option<f64> {
-        let seconds = date * unit.seconds();
+        let seconds = Some(date * unit.seconds()).filter(|seconds| seconds.is_finite())?;
         let days = (seconds / 86_400.0).floor();
         let second = seconds - days * 86_400.0;
         match self {
@@ -111,7 +111,7 @@ impl DatePart {
 
 /// The day of the calendar.
 fn calendar(days: f64) -> Option<NaiveDate> {
-    if days.abs() > 1e7 {
+    if days.is_nan() || days.abs() > 1e7 {
         return None;
     }
     NaiveDate::from_num_days_from_ce_opt(days as i32 + 719_163)

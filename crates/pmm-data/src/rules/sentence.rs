@@ -85,8 +85,14 @@ fn date_part(date: &str, part: DatePart, output: &str, numbering: &Numbering) ->
             let sign = if *offset < 0.0 { "−" } else { "+" };
             format!("{output} is {name} of {date} {sign} {}", plain(offset.abs()))
         }
+        Numbering::Table(table) if one_to_one(table) => format!("{output} is {name} of {date}"),
         Numbering::Table(_) => format!("{output} is determined by {name} of {date}"),
     }
+}
+
+/// Whether each part has a value of its own: Monday is 1, Tuesday is 2.
+fn one_to_one(table: &[(f64, Value)]) -> bool {
+    table.iter().enumerate().all(|(place, line)| table[..place].iter().all(|other| other.1 != line.1))
 }
 
 fn sum(terms: &[Term], constants: &[f64]) -> String {
@@ -181,19 +187,10 @@ fn multiple(column: &str, step: f64, remainder: f64, nonzero: bool) -> String {
         return format!("{column} is {} more than a multiple of {}{zero}", plain(remainder), plain(step));
     }
     match (1..=9).find(|&digits| (step * 10_f64.powi(digits) - 1.0).abs() < 1e-9) {
+        None if step == 1.0 => format!("{column} is a whole number"),
         Some(1) => format!("{column} has one decimal{zero}"),
         Some(digits) => format!("{column} has {digits} decimals{zero}"),
         None => format!("{column} is a multiple of {}{zero}", plain(step)),
-    }
-}
-
-impl Value {
-    /// The value as a reader of the column would write it.
-    pub(crate) fn written(&self, unit: Option<super::rows::DateUnit>) -> String {
-        match (self, unit) {
-            (Self::Number(number), Some(unit)) => super::date_part::written(*number, unit),
-            _ => self.to_string(),
-        }
     }
 }
 

@@ -35,18 +35,20 @@ pub(crate) fn find(sample: &Sample, error_rate: f64) -> Vec<Candidate> {
     candidates
 }
 
-/// The part with the fewest values that determines the output.
+/// The part that determines the output with the fewest exceptions; of several that with the fewest values.
 fn table(parts: &[Parts], date: &SampleColumn, output: &SampleColumn, threshold: f64) -> Option<Candidate> {
-    let mut parts: Vec<&Parts> = parts.iter().collect();
-    parts.sort_by_key(|parts| parts.values.len());
-    parts.into_iter().find_map(|parts| {
-        let rows = 0..parts.code.len();
-        let agreement = Agreement::of(&parts.code, parts.values.len(), output, rows);
-        agreement.determines(threshold).then(|| Candidate {
-            rule: parts.rule(date, output, Numbering::Table(Vec::new())),
-            chance: Some(1.0 - agreement.chance / agreement.compared),
-        })
-    })
+    let agreement =
+        |parts: &Parts| Agreement::of(&parts.code, parts.values.len(), output, 0..parts.code.len());
+    // A table of day numbers is a table of the dates themselves.
+    let parts = parts.iter().filter(|parts| parts.part != DatePart::DayNumber);
+    let tried = parts.map(|parts| (parts, agreement(parts)));
+    let fitting = tried.filter(|(_, agreement)| agreement.determines(threshold));
+    let (parts, agreement) = fitting.min_by(|(a, of_a), (b, of_b)| {
+        let exceptions = (of_a.breaks() / of_a.compared).total_cmp(&(of_b.breaks() / of_b.compared));
+        exceptions.then(a.values.len().cmp(&b.values.len()))
+    })?;
+    let rule = parts.rule(date, output, Numbering::Table(Vec::new()));
+    Some(Candidate { rule, chance: Some(1.0 - agreement.chance / agreement.compared) })
 }
 
 impl Parts {

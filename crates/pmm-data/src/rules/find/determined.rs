@@ -63,7 +63,7 @@ impl Agreement {
         let expected_breaks = self.compared - self.chance;
         self.compared >= 20.0
             && self.compared >= 0.2 * self.present
-            && self.breaks() <= 0.03 * self.compared
+            && self.breaks() <= 0.025 * self.compared
             && self.breaks() <= 0.1 * expected_breaks
             && ln_at_least(self.agreed, self.compared, self.chance / self.compared) <= ln_threshold
     }

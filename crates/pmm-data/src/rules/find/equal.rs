@@ -12,6 +12,12 @@ use super::sample::{NONE, Sample, SampleColumn};
 /// Digits next to equality that say how often two numbers are near each other.
 const NEAR: f64 = 3.0;
 
+/// The least share of rows that chance must make equal, for columns that never are.
+const NEVER: f64 = 0.005;
+
+/// The least share of rows in which columns are equal.
+const LEAST: f64 = 0.01;
+
 /// Contents of cells, the same number for the same content in all columns.
 struct Contents {
     /// By column and code.
@@ -33,17 +39,54 @@ pub(crate) fn find(sample: &Sample, error_rate: f64) -> Vec<Candidate> {
     let contents = Contents::new(sample);
     let pairs = comparable(sample);
     let threshold = (error_rate / (3 * pairs.len()).max(1) as f64).ln();
-    let mut candidates = Vec::new();
-    for (left, right) in pairs {
-        let pair = Pair {
-            left: &sample.columns[left],
-            right: &sample.columns[right],
-            contents: &contents,
-            places: [left, right],
-        };
-        candidates.extend(pair.rule(threshold));
+    let pair = |&(left, right): &(usize, usize)| Pair {
+        left: &sample.columns[left],
+        right: &sample.columns[right],
+        contents: &contents,
+        places: [left, right],
+    };
+    let (mut candidates, mut partly) = (Vec::new(), Vec::new());
+    for pair in pairs.iter().map(pair) {
+        match pair.rule(threshold) {
+            Some((Kind::Partly(equal), candidate)) => partly.push((equal, pair, candidate)),
+            Some((Kind::Wholly, candidate)) => candidates.push(candidate),
+            None => {}
+        }
     }
+    candidates.extend(unexplained(partly, sample));
     candidates
+}
+
+/// Whether two columns are always equal (or never), or in so many rows.
+enum Kind {
+    Wholly,
+    Partly(f64),
+}
+
+/// Where a = b and b = c, a = c is no news: the strongest pairs first, a pair is kept if it is equal in further rows.
+fn unexplained(mut partly: Vec<(f64, Pair<'_>, Candidate)>, sample: &Sample) -> Vec<Candidate> {
+    partly.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.places.cmp(&b.1.places)));
+    let columns = sample.columns.len();
+    // By row and column, the first of the columns that the kept pairs make equal to it.
+    let mut first: Vec<u16> = (0..sample.rows).flat_map(|_| 0..columns as u16).collect();
+    let mut kept = Vec::new();
+    for (_, pair, candidate) in partly {
+        let [a, b] = pair.places;
+        let rows: Vec<usize> = (0..sample.rows)
+            .filter(|row| first[row * columns + a] != first[row * columns + b] && pair.repeats(*row))
+            .collect();
+        let present = sample.columns[a].present.min(sample.columns[b].present);
+        if (rows.len() as f64) < LEAST * present as f64 {
+            continue;
+        }
+        for row in rows {
+            let group = &mut first[row * columns..(row + 1) * columns];
+            let (one, other) = (group[a].min(group[b]), group[a].max(group[b]));
+            group.iter_mut().filter(|first| **first == other).for_each(|first| *first = one);
+        }
+        kept.push(candidate);
+    }
+    kept
 }
 
 /// Pairs of numbers, of dates, of texts.
@@ -101,7 +144,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn rule(&self, threshold: f64) -> Option<Candidate> {
+    fn rule(&self, threshold: f64) -> Option<(Kind, Candidate)> {
         let (all, nonzero) = self.matches();
         if all.rows < 20.0 {
             return None;
@@ -110,12 +153,23 @@ impl Pair<'_> {
             let chance = self.chance(false);
             let holds = all.rows - all.equal <= 0.1 * all.rows * (1.0 - chance);
             return (holds && ln_at_least(all.equal, all.rows, chance) <= threshold)
-                .then(|| self.equal(false, chance));
+                .then(|| (Kind::Wholly, self.equal(false, chance)));
         }
         if all.equal == 0.0 {
-            return self.never(&all, threshold);
+            return Some((Kind::Wholly, self.never(&all, threshold)?));
         }
-        self.partly(&all, &nonzero, threshold)
+        Some((Kind::Partly(nonzero.equal), self.partly(&all, &nonzero, threshold)?))
+    }
+
+    /// Whether the two are equal, and not 0, in a row.
+    fn repeats(&self, row: usize) -> bool {
+        let (x, y) = (self.left.code[row], self.right.code[row]);
+        if x == NONE || y == NONE {
+            return false;
+        }
+        let [a, b] = self.places;
+        let (x, y) = (self.contents.ids[a][x as usize], self.contents.ids[b][y as usize]);
+        x == y && x != self.contents.zero
     }
 
     /// Equal in a share of rows: a spike among values that are otherwise near each other, too.
@@ -125,7 +179,7 @@ impl Pair<'_> {
             return None;
         }
         let spike = nonzero.equal >= 20.0
-            && nonzero.equal >= 0.01 * nonzero.rows
+            && nonzero.equal >= LEAST * nonzero.rows
             && nonzero.equal >= 3.0 * nonzero.near;
         if !spike {
             return None;
@@ -139,7 +193,7 @@ impl Pair<'_> {
 
     fn never(&self, all: &Matches, threshold: f64) -> Option<Candidate> {
         let chance = self.chance(false);
-        (ln_at_most(0.0, all.rows, chance) <= threshold).then(|| {
+        (chance >= NEVER && ln_at_most(0.0, all.rows, chance) <= threshold).then(|| {
             let (left, right) = (self.left.name.clone(), self.right.name.clone());
             Candidate { rule: Rule::NeverEqual { left, right }, chance: Some(chance) }
         })

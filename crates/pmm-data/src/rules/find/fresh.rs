@@ -62,6 +62,6 @@ mod tests {
         assert_eq!((fresh.rows, fresh.holds), (1_000.0, 1_000.0));
         assert!(fresh.chance < 0.3 && fresh.convinces(-100.0), "{fresh:?}");
         let always = Fresh::new(0..1_000, |_, _| Some(true));
-        assert!(!always.convinces(0.0));
+        assert!(!always.convinces(-0.1));
     }
 }

@@ -10,6 +10,8 @@ use super::sample::{Sample, SampleColumn};
 const VALUES: usize = 10;
 /// Multiples of the last digit that are tried, times powers of ten.
 const MULTIPLES: [f64; 9] = [2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 25.0];
+/// Steps below this are digits of a measurement.
+const FINEST: f64 = 0.99e-4;
 /// Powers of ten.
 const POWERS: i32 = 6;
 
@@ -73,7 +75,8 @@ fn multiple(column: &SampleColumn, threshold: f64) -> Option<Candidate> {
     steps.sort_by(|a, b| b.total_cmp(a));
     steps.dedup();
     let mut mostly = None;
-    for step in steps.into_iter().filter(|step| VALUES as f64 * step * column.step <= range) {
+    let fits = |step: &f64| VALUES as f64 * step * column.step <= range && step * column.step >= FINEST;
+    for step in steps.into_iter().filter(fits) {
         let (chance, step) = (1.0 / step, step * column.step);
         let on = count(&numbers, |number| on_grid(number, step));
         let rule = Rule::Multiple { column: column.name.clone(), step, remainder: 0.0, nonzero: true };
@@ -96,7 +99,7 @@ fn multiple(column: &SampleColumn, threshold: f64) -> Option<Candidate> {
 
 /// So many digits after the point.
 fn decimals(column: &SampleColumn) -> Option<Candidate> {
-    let few = column.step < 1.0 && column.step >= 0.99e-4;
+    let few = column.step < 1.0 && column.step >= FINEST;
     let rule =
         || Rule::Multiple { column: column.name.clone(), step: column.step, remainder: 0.0, nonzero: false };
     few.then(|| Candidate { rule: rule(), chance: Some(0.9) })
@@ -166,7 +169,7 @@ fn bounds(column: &SampleColumn) -> Option<Candidate> {
         Some(1.0)
     } else if low == 0.0 && high == 100.0 {
         Some(100.0)
-    } else if zeros {
+    } else if zeros && column.step < 1.0 {
         None
     } else {
         return None;

@@ -37,7 +37,7 @@ fn running(column: &SampleColumn) -> Option<Candidate> {
     let steps = profile.numbers.saturating_sub(1);
     let runs = profile.numbers >= ROWS as u64
         && profile.step != 0.0
-        && profile.steps as f64 >= 0.95 * steps as f64
+        && profile.steps as f64 >= 0.99 * steps as f64
         && column.ordered();
     let rule = || Rule::Running { column: column.name.clone(), first: profile.first, step: profile.step };
     runs.then(|| Candidate { rule: rule(), chance: Some(1.0 - 1.0 / profile.numbers as f64) })

@@ -80,8 +80,7 @@ fn exact(columns: &[&SampleColumn], output: usize, fit: &Fit, rows: usize) -> Op
     for factors in options {
         let terms = factors.iter().copied().zip(fit.terms.iter().copied());
         let terms: Vec<(f64, usize)> = terms.filter(|(factor, _)| *factor != 0.0).collect();
-        let whole = terms.iter().all(|(factor, _)| factor.fract() == 0.0);
-        if terms.is_empty() || (few_values && !whole) {
+        if terms.is_empty() || (few_values && !is_whole(&terms)) {
             continue;
         }
         for within in distances(columns, output, &terms) {
@@ -95,27 +94,39 @@ fn exact(columns: &[&SampleColumn], output: usize, fit: &Fit, rows: usize) -> Op
     None
 }
 
-/// How far off the output may be: half of its last digit; and half of the terms' last digits on top.
+/// How far off the output may be: half of its last digit; and, where that is little more, half of the terms' last digits on top.
 fn distances(columns: &[&SampleColumn], output: usize, terms: &[(f64, usize)]) -> Vec<f64> {
     let scale = columns[output].number.iter().filter(|x| x.is_finite()).fold(0.0_f64, |a, b| a.max(b.abs()));
     let strict = (0.5 * columns[output].step).max(1e-9 * scale);
-    let loose: f64 = terms.iter().map(|&(factor, term)| 0.5 * factor.abs() * columns[term].step).sum();
-    let whole = terms.iter().all(|(factor, _)| factor.fract() == 0.0);
-    if whole && columns[output].step > 0.0 { vec![strict] } else { vec![strict, strict + loose] }
+    let parts: f64 = terms.iter().map(|&(factor, term)| 0.5 * factor.abs() * columns[term].step).sum();
+    let loose = strict + parts;
+    if is_whole(terms) || loose > 3.0 * strict { vec![strict] } else { vec![strict, loose] }
+}
+
+fn is_whole(terms: &[(f64, usize)]) -> bool {
+    terms.iter().all(|(factor, _)| factor.fract() == 0.0)
 }
 
 impl Proposal {
     /// Finds the constants; false if they are too many.
     fn fill(&mut self, columns: &[&SampleColumn], rows: usize) -> bool {
         // A sum of numbers on one grid is on it: nothing needs to be rounded.
-        let exact = self.on_one_grid(columns);
-        let within = if exact { 1e-3 * self.within } else { self.within };
+        let within = if self.on_one_grid(columns) { 1e-3 * self.within } else { self.within };
         let Some(spectrum) = Spectrum::new(self.rest(columns, rows).into_iter(), within) else {
             return false;
         };
         self.constants = spectrum.constants;
         self.share = spectrum.share;
-        true
+        self.constants.len() == 1 || self.may_choose(columns)
+    }
+
+    /// Whether several constants tell anything: a number of many values, and constants that are no mere noise about one.
+    fn may_choose(&self, columns: &[&SampleColumn]) -> bool {
+        let output = columns[self.output];
+        let low = self.constants.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = self.constants.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let apart = high - low >= 2.0 * self.constants.len() as f64 * output.step;
+        is_whole(&self.terms) && output.distinct() >= 20 && (apart || self.constants.len() == 2)
     }
 
     fn on_one_grid(&self, columns: &[&SampleColumn]) -> bool {

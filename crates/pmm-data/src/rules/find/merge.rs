@@ -62,12 +62,12 @@ fn about_gaps(condition: &Condition) -> bool {
 /// Columns that are missing in the same rows become one rule, and what else is said of their gaps is said of the first.
 pub(crate) fn gaps(candidates: Vec<Candidate>, names: impl Iterator<Item = String>) -> Vec<Candidate> {
     let mut groups = Groups::new(names);
-    let (mut kept, mut chance) = (Vec::new(), 0.0_f64);
+    let (mut kept, mut apart) = (Vec::new(), 0.0_f64);
     for candidate in candidates {
         match &candidate.rule {
             Rule::Gate { when, then, both_ways: true } if is_missing(when) && is_missing(then) => {
                 groups.join(&when.column, &then.column);
-                chance = chance.max(candidate.chance.unwrap_or(0.0));
+                apart = apart.max(candidate.chance.unwrap_or(0.0));
             }
             _ => kept.push(candidate),
         }
@@ -82,6 +82,9 @@ pub(crate) fn gaps(candidates: Vec<Candidate>, names: impl Iterator<Item = Strin
         _ => false,
     };
     kept.retain(|candidate| !said_elsewhere(&candidate.rule));
+    // Two columns with a share p of gaps differ in 2p(1−p) of all rows by chance: of the rows with a gap, in 2(1−p)/(2−p).
+    let p = 0.5 * (1.0 - (1.0 - 2.0 * apart).max(0.0).sqrt());
+    let chance = 2.0 * (1.0 - p) / (2.0 - p);
     let together = groups
         .all()
         .into_iter()

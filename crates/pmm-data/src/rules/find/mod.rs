@@ -32,6 +32,7 @@ use super::evidence::{Evidence, Found, count};
 use super::rows::Rows;
 use super::rule::Rule;
 use super::tables::learn_tables;
+use super::value::{Condition, State};
 
 /// A rule that passed its test, before it is counted in all rows.
 struct Candidate {
@@ -90,6 +91,7 @@ impl Default for Options {
 /// ```
 pub fn find<R: Rows>(rows: &R, options: &Options) -> Result<Vec<Found>, R::Error> {
     let sample = Sample::read(rows, options.sample.max(2), &Streams::new(options.seed))?;
+    let rows_read = sample.total;
     let candidates = candidates(&sample, options);
     let (rules, chances): (Vec<Rule>, Vec<Option<f64>>) =
         candidates.into_iter().map(|candidate| (candidate.rule, candidate.chance)).unzip();
@@ -101,7 +103,7 @@ pub fn find<R: Rows>(rows: &R, options: &Options) -> Result<Vec<Found>, R::Error
         let expected_breaks = chance.map(|chance| chance * concerned(&rule, &evidence));
         Found { rule, evidence: Evidence { expected_breaks, ..evidence } }
     });
-    let found: Vec<Found> = found.filter(holds).collect();
+    let found: Vec<Found> = found.filter(|found| holds(found, rows_read)).collect();
     let names: Vec<String> = sample.columns.iter().map(|column| column.name.clone()).collect();
     let positive = sample.columns.iter().filter(|column| column.profile.low >= 0.0);
     let never_negative: HashSet<String> = positive.map(|column| column.name.clone()).collect();
@@ -147,7 +149,7 @@ fn concerned(rule: &Rule, evidence: &Evidence) -> f64 {
 }
 
 /// Whether a rule that the sample showed also holds in all rows.
-fn holds(found: &Found) -> bool {
+fn holds(found: &Found, rows: u64) -> bool {
     let Found { rule, evidence } = found;
     let share = evidence.share();
     let few_breaks = |most: f64| {
@@ -161,13 +163,22 @@ fn holds(found: &Found) -> bool {
             Rule::Sum { .. } | Rule::Product { .. } | Rule::Duration { .. } => {
                 share >= 0.95 && few_breaks(0.1)
             }
-            Rule::Order { .. } => share >= 0.98 && few_breaks(0.1),
-            Rule::Impossible { .. } | Rule::Gate { .. } | Rule::MissingTogether { .. } => few_breaks(0.05),
+            Rule::Order { .. } => share >= 0.99 && few_breaks(0.1),
+            Rule::Impossible { .. } | Rule::Gate { .. } => few_breaks(0.05) && matters(found, rows),
+            Rule::MissingTogether { .. } => few_breaks(0.05),
             Rule::NeverEqual { .. } => few_breaks(0.05),
             Rule::Unique { .. } => share >= 0.99,
-            Rule::Running { .. } | Rule::Shape { .. } | Rule::OnTime { .. } => share >= 0.95,
+            Rule::Running { .. } => share >= 0.99,
+            Rule::Shape { .. } | Rule::OnTime { .. } => share >= 0.95,
             Rule::Range { .. } => share >= 0.999,
             Rule::Equal { .. } => share >= 0.01,
             Rule::Multiple { .. } => share >= 0.5,
         }
+}
+
+/// Whether chance would break a rule about states in two rows of a thousand; gaps always matter.
+fn matters(found: &Found, rows: u64) -> bool {
+    let gap = |condition: &Condition| condition.states.contains(&State::Missing);
+    let about_gaps = matches!(&found.rule, Rule::Gate { when, then, .. } if gap(when) || gap(then));
+    about_gaps || found.evidence.expected_breaks.is_none_or(|breaks| breaks >= 0.002 * rows as f64)
 }

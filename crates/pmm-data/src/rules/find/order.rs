@@ -42,37 +42,55 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn rule(&self, threshold: f64) -> Option<Candidate> {
-        let [below, equal, above] = self.counts();
+        let [below, equal, above] = self.counts(|_| true);
         let rows = below + equal + above;
         let [low, high] = if above <= below { [0, 1] } else { [1, 0] };
         let breaks = above.min(below);
-        if rows < 20.0 || breaks > 0.02 * rows {
+        if rows < 20.0 || breaks > 0.01 * rows {
             return None;
         }
         let (chance, ties) = chances(self.sorted[low], self.sorted[high]);
-        let informative = chance >= OVERLAP && breaks <= 0.05 * chance * rows;
-        if !informative || ln_at_most(breaks, rows, chance) > threshold {
+        if !tells(breaks, rows, chance, threshold) || !self.holds_without_zeros(low, high, threshold) {
             return None;
         }
         let strict = equal <= 0.001 * ties * rows && ln_at_most(equal, rows, ties) <= threshold;
         let name = |place: usize| self.columns[place].name.clone();
         let chance = if strict { chance + ties } else { chance };
-        Some(Candidate {
-            rule: Rule::Order { low: name(low), high: name(high), strict },
-            chance: Some(chance),
-        })
+        let rule = Rule::Order { low: name(low), high: name(high), strict };
+        Some(Candidate { rule, chance: Some(chance) })
     }
 
-    /// Rows in which the first is below, equal to and above the second.
-    fn counts(&self) -> [f64; 3] {
+    /// That two columns are 0 together is a gate, not an order: where neither is, the order must be no chance either.
+    fn holds_without_zeros(&self, low: usize, high: usize, threshold: f64) -> bool {
+        let nonzero = |sorted: &[f64]| -> Vec<f64> { sorted.iter().copied().filter(|x| *x != 0.0).collect() };
+        let [of_low, of_high] = [nonzero(self.sorted[low]), nonzero(self.sorted[high])];
+        if of_low.len() == self.sorted[low].len() && of_high.len() == self.sorted[high].len() {
+            return true;
+        }
+        let counts = self.counts(|x| x != 0.0);
+        let breaks = if low == 0 { counts[2] } else { counts[0] };
+        let (chance, _) = chances(&of_low, &of_high);
+        tells(breaks, counts.iter().sum(), chance, threshold)
+    }
+
+    /// Rows in which the first is below, equal to and above the second, among values of some sort.
+    fn counts(&self, counted: impl Fn(f64) -> bool) -> [f64; 3] {
         let mut counts = [0.0; 3];
-        for (a, b) in self.columns[0].number.iter().zip(&self.columns[1].number) {
-            if let Some(order) = a.partial_cmp(b) {
+        for (&a, &b) in self.columns[0].number.iter().zip(&self.columns[1].number) {
+            if let Some(order) = a.partial_cmp(&b)
+                && counted(a)
+                && counted(b)
+            {
                 counts[(order as i8 + 1) as usize] += 1.0;
             }
         }
         counts
     }
+}
+
+/// Whether so few breaks tell of an order: the ranges overlap, and chance would have broken it much more often.
+fn tells(breaks: f64, rows: f64, chance: f64, ln_threshold: f64) -> bool {
+    chance >= OVERLAP && breaks <= 0.05 * chance * rows && ln_at_most(breaks, rows, chance) <= ln_threshold
 }
 
 /// The chances that a value of the one is above, and equal to, a value of the other, by merging both in order.

@@ -33,12 +33,25 @@ pub(crate) fn pursue(
     }
 }
 
-/// The column with the largest correlation.
+/// The column with the largest correlation, a few odd rows set aside.
 fn best(rest: &[f64], columns: &[&[f64]], taken: &[usize]) -> Option<usize> {
+    let rest = &clipped(rest);
     let open = (0..columns.len()).filter(|place| !taken.contains(place));
     let scored = open.map(|place| (correlation(rest, columns[place]).abs(), place));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
     (best.0 >= LEAST).then_some(best.1)
+}
+
+/// The lowest and the highest hundredth cut off at its border.
+fn clipped(rest: &[f64]) -> Vec<f64> {
+    let mut known: Vec<f64> = rest.iter().copied().filter(|value| value.is_finite()).collect();
+    if known.is_empty() {
+        return rest.to_vec();
+    }
+    known.sort_by(f64::total_cmp);
+    let out = known.len() / 100;
+    let (low, high) = (known[out], known[known.len() - 1 - out]);
+    rest.iter().map(|value| if value.is_finite() { value.clamp(low, high) } else { *value }).collect()
 }
 
 /// The correlation in rows where both are known; 0 if there are too few.
@@ -64,7 +77,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Least squares, then again on the four fifths of the rows that fit best, so that a few odd rows do not count. The factors,
-/// and what is left of the target by the first fit.
+/// and what is left of the target.
 fn trimmed(target: &[f64], columns: &[&[f64]]) -> Option<(Vec<f64>, Vec<f64>)> {
     let complete =
         |row: &usize| target[*row].is_finite() && columns.iter().all(|column| column[*row].is_finite());
@@ -77,13 +90,13 @@ fn trimmed(target: &[f64], columns: &[&[f64]]) -> Option<(Vec<f64>, Vec<f64>)> {
         let sum: f64 = columns.iter().zip(solution).map(|(column, factor)| factor * column[row]).sum();
         target[row] - sum - solution[columns.len()]
     };
-    let rest = (0..target.len()).map(|row| left(&solution, row)).collect();
     let keep = (rows.len() * 4).div_ceil(5).max(ROWS).min(rows.len());
     for _ in 0..3 {
         rows.sort_by(|&a, &b| left(&solution, a).abs().total_cmp(&left(&solution, b).abs()).then(a.cmp(&b)));
         let Some(better) = least_squares(target, columns, &rows[..keep]) else { break };
         solution = better;
     }
+    let rest = (0..target.len()).map(|row| left(&solution, row)).collect();
     solution.truncate(columns.len());
     Some((solution, rest))
 }

@@ -14,7 +14,10 @@ const SLACK: f64 = 0.001;
 pub(crate) fn reduced(found: Vec<Found>, names: &[String], never_negative: &HashSet<String>) -> Vec<Found> {
     let found = without_twins(found, names);
     let found = without_pairs(found, never_negative);
+    let found = without_worse(found);
     let found = without_derived(found);
+    let found = without_coarser(found);
+    let found = without_listed(found);
     without_longer_orders(found)
 }
 
@@ -64,6 +67,7 @@ fn without_pairs(found: Vec<Found>, never_negative: &HashSet<String>) -> Vec<Fou
     let mut ordered: HashSet<(String, String)> = HashSet::new();
     let mut parts: HashSet<(String, String)> = HashSet::new(); // (part, whole)
     let mut running: HashSet<String> = HashSet::new();
+    let mut dates: HashMap<String, String> = HashMap::new(); // (part, date)
     for Found { rule, evidence } in &found {
         match rule {
             Rule::Equal { left, right, nonzero: false } if evidence.share() >= 0.95 => {
@@ -74,6 +78,7 @@ fn without_pairs(found: Vec<Found>, never_negative: &HashSet<String>) -> Vec<Fou
             }
             Rule::DatePart { date, output, .. } => {
                 one.insert(pair(date, output));
+                dates.insert(output.clone(), date.clone());
             }
             Rule::Sum { output, terms, constants, .. } => {
                 if let ([term], [_]) = (terms.as_slice(), constants.as_slice()) {
@@ -104,18 +109,30 @@ fn without_pairs(found: Vec<Found>, never_negative: &HashSet<String>) -> Vec<Fou
     let in_order = |a: &String, b: &String| {
         ordered.contains(&(a.clone(), b.clone())) || ordered.contains(&(b.clone(), a.clone()))
     };
+    let of_one_date = |a: &String, b: &String| dates.get(a).is_some_and(|date| dates.get(b) == Some(date));
     let needless = |found: &Found| match &found.rule {
         Rule::Order { low, high, .. } => {
             parts.contains(&(low.clone(), high.clone())) || one.contains(&pair(low, high))
         }
         Rule::NeverEqual { left, right } => in_one(left, right) || in_order(left, right),
         Rule::Impossible { left, right, .. } => in_one(left, right) || in_order(left, right),
-        Rule::Gate { when, then, .. } if says_zero(&then.states) => {
-            in_one(&when.column, &then.column) || in_order(&when.column, &then.column)
+        Rule::Gate { when, then, both_ways } if says_zero(&then.states) => {
+            // 0 ≤ low ≤ high: where the higher is 0, the lower is.
+            let is_zero = |states: &[State]| states == [State::Is(Value::Number(0.0))];
+            let (low, high) = if is_zero(&then.states) {
+                (&then.column, &when.column)
+            } else {
+                (&when.column, &then.column)
+            };
+            let follows =
+                !both_ways && says_zero(&when.states) && ordered.contains(&(low.clone(), high.clone()));
+            in_one(&when.column, &then.column) || follows
         }
+        Rule::OneToOne { left, right, .. } => of_one_date(left, right),
+        Rule::Determined { inputs, output, .. } => inputs.iter().all(|input| of_one_date(input, output)),
         Rule::Equal { left, right, nonzero } => {
             let full = !nonzero && found.evidence.share() >= 0.95;
-            !full && one.contains(&pair(left, right))
+            !full && in_one(left, right)
         }
         Rule::Unique { columns } => columns.iter().any(|column| running.contains(column)),
         _ => false,
@@ -127,6 +144,136 @@ fn without_pairs(found: Vec<Found>, never_negative: &HashSet<String>) -> Vec<Fou
 
 fn says_zero(states: &[State]) -> bool {
     states.iter().all(|state| *state == State::Is(Value::Number(0.0)) || *state == State::NotZero)
+}
+
+/// Functions of one column with exceptions that a second column explains.
+fn without_worse(mut found: Vec<Found>) -> Vec<Found> {
+    let better: Vec<(Vec<String>, String, f64)> = found
+        .iter()
+        .filter_map(|one| match &one.rule {
+            Rule::Determined { inputs, output, .. } if inputs.len() > 1 => {
+                Some((inputs.clone(), output.clone(), one.evidence.share()))
+            }
+            _ => None,
+        })
+        .collect();
+    found.retain(|one| {
+        let (input, output) = match &one.rule {
+            Rule::Determined { inputs, output, .. } if inputs.len() == 1 => (&inputs[0], output),
+            _ => return true,
+        };
+        let explains = |(inputs, of, share): &(Vec<String>, String, f64)| {
+            inputs.contains(input) && of == output && *share > one.evidence.share() + SLACK
+        };
+        !better.iter().any(explains)
+    });
+    found
+}
+
+/// Impossible states of a column that follow from those of a column which it determines, or which determines it.
+fn without_coarser(mut found: Vec<Found>) -> Vec<Found> {
+    type Cells = HashSet<(String, String)>;
+    let mut cells: HashMap<(String, String), Cells> = HashMap::new();
+    let mut maps: Vec<(String, String, Vec<(String, String)>)> = Vec::new();
+    for one in &found {
+        match &one.rule {
+            Rule::Impossible { left, right, pairs } => {
+                let texts: Vec<(String, String)> =
+                    pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+                let flipped = texts.iter().map(|(a, b)| (b.clone(), a.clone())).collect();
+                cells.insert((left.clone(), right.clone()), texts.into_iter().collect());
+                cells.insert((right.clone(), left.clone()), flipped);
+            }
+            Rule::Determined { inputs, output, table } if inputs.len() == 1 => {
+                let line = |entry: &super::super::rule::Entry| {
+                    (entry.inputs[0].to_string(), entry.output.to_string())
+                };
+                maps.push((inputs[0].clone(), output.clone(), table.iter().map(line).collect()));
+            }
+            _ => {}
+        }
+    }
+    let mut gone: HashSet<(String, String)> = HashSet::new();
+    for (fine, coarse, table) in &maps {
+        let pairs: Vec<&(String, String)> = cells.keys().filter(|pair| pair.0 == *fine).collect();
+        for key in pairs {
+            let Some(of_coarse) = cells.get(&(coarse.clone(), key.1.clone())) else { continue };
+            let image = |a: &String| table.iter().find(|line| line.0 == *a).map(|line| line.1.clone());
+            let known =
+                |(a, c): &(String, String)| image(a).is_some_and(|b| of_coarse.contains(&(b, c.clone())));
+            let told = |(b, c): &(String, String)| {
+                let mut origins = table.iter().filter(|line| line.1 == *b);
+                origins.all(|line| cells[key].contains(&(line.0.clone(), c.clone())))
+            };
+            if cells[key].iter().all(known) {
+                gone.insert(pair(fine, &key.1));
+            } else if of_coarse.iter().all(told) {
+                gone.insert(pair(coarse, &key.1));
+            }
+        }
+    }
+    found.retain(|one| match &one.rule {
+        Rule::Impossible { left, right, .. } => !gone.contains(&pair(left, right)),
+        _ => true,
+    });
+    found
+}
+
+/// Gates and impossible states that a table of a function shows, and those of two columns which a third determines.
+fn without_listed(mut found: Vec<Found>) -> Vec<Found> {
+    let tables: Vec<Rule> = found
+        .iter()
+        .map(|one| &one.rule)
+        .filter(|rule| matches!(rule, Rule::Determined { .. }))
+        .cloned()
+        .collect();
+    let single: Vec<(String, String)> = found
+        .iter()
+        .filter_map(|one| match &one.rule {
+            Rule::Determined { inputs, output, .. } if inputs.len() == 1 => {
+                Some((inputs[0].clone(), output.clone()))
+            }
+            Rule::DatePart { date, output, .. } => Some((date.clone(), output.clone())),
+            _ => None,
+        })
+        .collect();
+    let has = |source: &str, output: &str| single.iter().any(|one| one.0 == source && one.1 == output);
+    let common = |a: &str, b: &str| single.iter().any(|(source, of)| of == a && has(source, b));
+    let listed = |a: &str, b: &str, breaks: &dyn Fn(&Value, &Value) -> bool| {
+        tables.iter().any(|table| never_listed(table, a, b, breaks))
+    };
+    found.retain(|one| match &one.rule {
+        Rule::Impossible { left, right, pairs } => {
+            let breaks = |a: &Value, b: &Value| pairs.iter().any(|pair| pair.0.admits(a) && pair.1.admits(b));
+            !common(left, right) && !listed(left, right, &breaks)
+        }
+        Rule::Gate { when, then, both_ways } => {
+            let inside = |states: &[State], value: &Value| states.iter().any(|state| state.admits(value));
+            let gaps = inside(&when.states, &Value::Missing) || inside(&then.states, &Value::Missing);
+            let breaks = |a: &Value, b: &Value| match (inside(&when.states, a), inside(&then.states, b)) {
+                (true, false) => true,
+                (false, true) => *both_ways,
+                _ => false,
+            };
+            gaps || !(common(&when.column, &then.column) || listed(&when.column, &then.column, &breaks))
+        }
+        _ => true,
+    });
+    found
+}
+
+/// Whether a table speaks of both columns and no line of it breaks a rule about them.
+fn never_listed(table: &Rule, a: &str, b: &str, breaks: &dyn Fn(&Value, &Value) -> bool) -> bool {
+    let Rule::Determined { inputs, output, table } = table else { return false };
+    let place = |name: &str| match inputs.iter().position(|input| input == name) {
+        Some(place) => Some(place),
+        None => (output == name).then_some(inputs.len()),
+    };
+    let (Some(a), Some(b)) = (place(a), place(b)) else { return false };
+    table.iter().all(|entry| {
+        let value = |place: usize| entry.inputs.get(place).unwrap_or(&entry.output);
+        !breaks(value(a), value(b))
+    })
 }
 
 /// From which columns a rule computes which.
@@ -164,7 +311,12 @@ fn without_derived(mut found: Vec<Found>) -> Vec<Found> {
     order.sort_by_key(|&place| {
         let inputs = found[place].rule.columns().len();
         let twins = matches!(found[place].rule, Rule::OneToOne { .. });
-        (twins, std::cmp::Reverse(inputs), std::cmp::Reverse(lines(&found[place].rule)))
+        (
+            twins,
+            std::cmp::Reverse(inputs),
+            std::cmp::Reverse(lines(&found[place].rule)),
+            std::cmp::Reverse(place),
+        )
     });
     let mut gone: HashSet<usize> = HashSet::new();
     for place in order {

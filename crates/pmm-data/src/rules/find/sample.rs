@@ -16,6 +16,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct Sample {
     /// Rows of the sample.
     pub(crate) rows: usize,
+    /// Rows of the table.
+    pub(crate) total: u64,
     pub(crate) columns: Vec<SampleColumn>,
 }
 
@@ -115,7 +117,9 @@ impl Sample {
         let mut heap: BinaryHeap<(u64, usize)> = BinaryHeap::with_capacity(most + 1);
         let mut kept: Vec<Vec<Kept>> = Vec::new();
         let mut profiles = vec![Profile::NEW; columns.len()];
+        let mut total = 0;
         each_row(rows, &mut |number, row| {
+            total = number + 1;
             for (profile, cell) in profiles.iter_mut().zip(row) {
                 if let Cell::Number(value) = cell {
                     profile.add(*value);
@@ -138,7 +142,7 @@ impl Sample {
             let cells: Vec<Cell<'_>> = order.iter().map(|&slot| kept[slot][index].cell()).collect();
             SampleColumn::new(column, &cells, profiles[index])
         });
-        Ok(Self { rows: order.len(), columns: coded.collect() })
+        Ok(Self { rows: order.len(), total, columns: coded.collect() })
     }
 }
 

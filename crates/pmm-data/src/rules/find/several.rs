@@ -35,7 +35,8 @@ struct Proposal {
     without: f64,
 }
 
-/// Rules with two or three inputs, their tables still empty. `single[input][output]` are known already.
+/// Rules with two or three inputs, their tables still empty. `single[input][output]` are known already; an input that determines
+/// the output without exceptions needs no other.
 pub(crate) fn find(
     sample: &Sample,
     agreements: &Agreements,
@@ -47,7 +48,9 @@ pub(crate) fn find(
     for output in 0..n {
         let column = &sample.columns[output];
         if column.distinct() >= 2 && !column.identifier {
-            let open = |&input: &usize| input != output && !single[input][output];
+            let agreement = |input: usize| agreements.get(input, output);
+            let exact = |input: usize| agreement(input).breaks() <= 0.001 * agreement(input).compared;
+            let open = |&input: &usize| input != output && !(single[input][output] && exact(input));
             let inputs = (0..n).filter(open).filter(|&input| may_determine(&sample.columns[input]));
             proposals.extend(propose(sample, agreements, &inputs.collect::<Vec<_>>(), output));
         }
@@ -137,7 +140,7 @@ fn extend(
 fn informative(agreement: &Agreement, without: f64) -> bool {
     let expected_breaks = agreement.compared * (1.0 - without);
     agreement.compared >= 30.0
-        && agreement.compared >= 0.3 * agreement.present
+        && agreement.compared >= 0.5 * agreement.present
         && agreement.breaks() <= 0.02 * agreement.compared
         && agreement.breaks() <= 0.1 * expected_breaks
 }
