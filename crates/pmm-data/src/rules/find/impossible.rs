@@ -25,11 +25,15 @@ struct Pair<'a> {
 
 /// Gates and impossible pairs of states. Pairs of columns of which one determines the other (`[input][output]`) are told already,
 /// but for their gaps.
+///
+/// A rule is about two columns: one of their states must pass a test that is shared by the states of all columns. What else
+/// never meets of these two columns then has to pass a test that is shared by their own states only.
 pub(crate) fn find(
     sample: &Sample,
     determines: &[Vec<bool>],
     bins: usize,
     error_rate: f64,
+    rate_within: f64,
 ) -> Vec<Candidate> {
     let states = States::all(sample, bins);
     let threshold = ln_threshold(least_chances(&states, sample.rows as f64), error_rate);
@@ -40,7 +44,10 @@ pub(crate) fn find(
             if determines[a.column][b.column] || determines[b.column][a.column] {
                 pair.tell_all_but_gaps();
             }
-            candidates.extend(pair.rules());
+            if pair.has_rule() {
+                pair.threshold = pair.threshold.max((rate_within / pair.tests()).ln());
+                candidates.extend(pair.rules());
+            }
         }
     }
     candidates
@@ -84,6 +91,26 @@ impl<'a> Pair<'a> {
                 *told = self.a.missing != Some(s) && self.b.missing != Some(t);
             }
         }
+    }
+
+    /// Tests of this pair of columns.
+    fn tests(&self) -> f64 {
+        let gates = |of: &States| (0..of.states.len()).filter(|&state| of.is_gate(state)).count();
+        let (a, b) = (self.a.states.len(), self.b.states.len());
+        (a * b + gates(self.a) * b + gates(self.b) * a) as f64
+    }
+
+    /// Whether any state of the one never meets a state of the other, or nothing else.
+    fn has_rule(&self) -> bool {
+        let (a, b) = (self.a, self.b);
+        a.counts.iter().enumerate().any(|(s, &of_a)| {
+            b.counts.iter().enumerate().any(|(t, &of_b)| {
+                let met = self.met[s][t];
+                self.never(met, of_a, of_b)
+                    || (b.is_gate(t) && self.never(of_a - met, of_a, self.rows - of_b))
+                    || (a.is_gate(s) && self.never(of_b - met, self.rows - of_a, of_b))
+            })
+        })
     }
 
     /// Whether rows of two kinds meet so rarely that chance does not explain it.

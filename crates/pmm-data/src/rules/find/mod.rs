@@ -131,7 +131,7 @@ fn candidates(sample: &Sample, options: &Options) -> Vec<Candidate> {
     all.extend(product::find(sample, rate(0.05)));
     all.extend(duration::find(sample, rate(0.05)));
     all.extend(order::find(sample, rate(0.1)));
-    all.extend(impossible::find(sample, &determines, options.bins, rate(0.25)));
+    all.extend(impossible::find(sample, &determines, options.bins, rate(0.25), options.error_rate));
     all.extend(keys::find(sample, rate(0.025)));
     all.extend(grids::find(sample, rate(0.025)));
     let names = || sample.columns.iter().map(|column| column.name.clone());

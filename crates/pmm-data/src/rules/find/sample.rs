@@ -178,10 +178,11 @@ impl SampleColumn {
         self.values.len()
     }
 
-    /// The chance that two cells are equal: Σ p².
+    /// The chance that the cells of two different rows are equal.
     pub(crate) fn repeat_chance(&self) -> f64 {
-        let n = self.present.max(1) as f64;
-        self.counts.iter().map(|&count| (f64::from(count) / n).powi(2)).sum()
+        let n = self.present.max(2) as f64;
+        let pairs: f64 = self.counts.iter().map(|&count| f64::from(count) * (f64::from(count) - 1.0)).sum();
+        pairs / (n * (n - 1.0))
     }
 
     /// Whether most of the cells are numbers or dates with an order.
