@@ -8,6 +8,7 @@
 //! | record → codes and values | [`Coder`], [`Table`] | matches columns by name, unseen levels, sampling of rows |
 //! | value ⇄ normal score | [`Grid`] | the empirical distribution of a column |
 //! | code and value → text | [`Column::decode`] | decimals, date formats, levels |
+//! | rows → rules that hold in them | [`rules`] | functions, sums, orders, gates, keys, grids; with evidence |
 //! | text → file | [`Writer`] | quoting, gzip, Parquet and Arrow types, temporary names |
 //! | files → pieces of text | [`TextSource`] | folders, JSON lines, gzip and xz, UTF-8 |
 //! | text ⇄ tokens | [`Tokenizer`] | characters, bytes, byte-level BPE and its files |

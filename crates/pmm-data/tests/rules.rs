@@ -261,7 +261,7 @@ fn a_rule_with_exceptions_has_its_share() {
     let a: Vec<f64> = (0..n).map(|_| 100.0 * stream.unit()).collect();
     let b = |row: usize, stream: &mut Stream| {
         let later = a[row] + 30.0 * stream.exponential();
-        if row % 125 == 0 { a[row] - 1.0 } else { later }
+        if row.is_multiple_of(125) { a[row] - 1.0 } else { later }
     };
     let rows = MemoryRows::new()
         .numbers("a", numbers(n, |row| a[row]))

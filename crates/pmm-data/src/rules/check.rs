@@ -1,14 +1,10 @@
 //! Whether a row keeps a rule.
 
-use std::collections::{HashMap, HashSet};
-
-use super::date_part::{DatePart, TimeUnit};
+use super::bind::{Bound, BoundNumbering};
 use super::error::RuleError;
-use super::pattern::Pattern;
 use super::place::{Place, join};
 use super::rows::{Cell, Column};
-use super::rule::{Numbering, Rounding, Rule, TimeGrid};
-use super::value::{Condition, State};
+use super::rule::{Rounding, Rule};
 
 /// What a rule says about a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,119 +38,10 @@ impl From<bool> for Verdict {
 #[derive(Debug, Clone)]
 pub struct Checker(Bound);
 
-/// A rule whose names are places.
-#[derive(Debug, Clone)]
-enum Bound {
-    Table { inputs: Vec<Place>, output: Place, table: HashMap<u64, u64> },
-    OneToOne { left: Place, right: Place, there: HashMap<u64, u64>, back: HashMap<u64, u64> },
-    DatePart { date: Place, part: DatePart, output: Place, numbering: BoundNumbering },
-    Equal { left: Place, right: Place, nonzero: bool },
-    Sum { output: Place, terms: Vec<(f64, Place)>, constants: Vec<f64>, within: f64 },
-    Product { output: Place, factor: f64, above: Vec<Place>, below: Vec<Place>, within: f64 },
-    Duration { output: Place, start: Place, end: Place, unit: TimeUnit, rounding: Rounding, step: f64 },
-    Order { low: Place, high: Place, strict: bool },
-    Range { column: Place, low: f64, high: f64 },
-    Impossible { left: Place, right: Place, pairs: Vec<(Test, Test)> },
-    Gate { when: BoundCondition, then: BoundCondition, both_ways: bool },
-    Together(Vec<Place>),
-    NeverEqual { left: Place, right: Place },
-    Unique { columns: Vec<Place>, seen: Seen },
-    Running { column: Place, last: Option<f64>, step: f64 },
-    Shape { column: Place, shapes: Vec<Pattern> },
-    Multiple { column: Place, step: f64, remainder: f64, nonzero: bool },
-    OnTime { column: Place, grid: TimeGrid },
-}
-
-#[derive(Debug, Clone)]
-enum BoundNumbering {
-    Offset(f64),
-    Table(HashMap<u64, u64>),
-}
-
-/// A state as a test of a cell.
-#[derive(Debug, Clone)]
-enum Test {
-    Key(Option<u64>),
-    NotZero,
-    Between(f64, f64),
-    Missing,
-    Present,
-}
-
-#[derive(Debug, Clone)]
-struct BoundCondition {
-    column: Place,
-    tests: Vec<Test>,
-}
-
-/// Hashes that were seen, at most [`Seen::MOST`] of them: where there are more, rows whose hash ends in some zeros stand for
-/// all. Equal rows have equal hashes, so they are looked at together or not at all.
-#[derive(Debug, Clone, Default)]
-struct Seen {
-    hashes: HashSet<u64>,
-    zeros: u32,
-}
-
-impl Seen {
-    const MOST: usize = 1 << 20;
-
-    /// Whether the hash is new; silent if it is not looked at.
-    fn insert(&mut self, hash: u64) -> Verdict {
-        if hash.trailing_zeros() < self.zeros {
-            return Verdict::Silent;
-        }
-        let new = self.hashes.insert(hash);
-        while self.hashes.len() > Self::MOST {
-            self.zeros += 1;
-            let zeros = self.zeros;
-            self.hashes.retain(|hash| hash.trailing_zeros() >= zeros);
-        }
-        new.into()
-    }
-}
-
-impl Test {
-    fn new(state: &State, place: &Place) -> Self {
-        match state {
-            State::Is(value) => Self::Key(place.key_of(value)),
-            State::NotZero => Self::NotZero,
-            State::Between { low, high } => {
-                Self::Between(low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))
-            }
-            State::Missing => Self::Missing,
-            State::Present => Self::Present,
-        }
-    }
-
-    fn admits(&self, cell: Cell<'_>) -> bool {
-        match (self, cell) {
-            (Self::Key(wanted), cell) => wanted.is_some() && super::place::key(cell) == *wanted,
-            (Self::NotZero, Cell::Number(number)) => number != 0.0,
-            (Self::Between(low, high), Cell::Number(number)) => number >= *low && number < *high,
-            (Self::Between(..), _) => false,
-            (Self::Missing, cell) => cell == Cell::Missing,
-            (Self::Present | Self::NotZero, cell) => cell != Cell::Missing,
-        }
-    }
-}
-
-impl BoundCondition {
-    fn new(condition: &Condition, columns: &[Column]) -> Result<Self, RuleError> {
-        let column = Place::new(&condition.column, columns)?;
-        let tests = condition.states.iter().map(|state| Test::new(state, &column)).collect();
-        Ok(Self { column, tests })
-    }
-
-    fn admits(&self, row: &[Cell<'_>]) -> bool {
-        let cell = row[self.column.index];
-        self.tests.iter().any(|test| test.admits(cell))
-    }
-}
-
 impl Rule {
     /// The rule, ready for rows with these columns.
     pub fn checker(&self, columns: &[Column]) -> Result<Checker, RuleError> {
-        Ok(Checker(bound(self, columns)?))
+        Ok(Checker(Bound::new(self, columns)?))
     }
 
     /// What the rule says about one row; [`Rule::checker`] is quicker for many, and the only way for rules about several rows
@@ -165,110 +52,6 @@ impl Rule {
             _ => Ok(self.checker(columns)?.check(row)),
         }
     }
-}
-
-fn bound(rule: &Rule, columns: &[Column]) -> Result<Bound, RuleError> {
-    let place = |name: &String| Place::new(name, columns);
-    let number = |name: &String| Place::number(name, columns, false);
-    let scalar = |name: &String| Place::number(name, columns, true);
-    let all = |names: &[String], of: &dyn Fn(&String) -> Result<Place, RuleError>| {
-        names.iter().map(of).collect::<Result<Vec<_>, _>>()
-    };
-    Ok(match rule {
-        Rule::Determined { inputs, output, table } => {
-            let (inputs, output) = (all(inputs, &place)?, place(output)?);
-            let lines = table.iter().filter_map(|entry| {
-                let keys = inputs.iter().zip(&entry.inputs).map(|(place, value)| place.key_of(value));
-                let keys: Vec<u64> = keys.collect::<Option<_>>()?;
-                Some((join(keys.into_iter()), output.key_of(&entry.output).unwrap_or(u64::MAX)))
-            });
-            let table = lines.collect();
-            Bound::Table { inputs, output, table }
-        }
-        Rule::OneToOne { left, right, pairs } => {
-            let (left, right) = (place(left)?, place(right)?);
-            let keys = pairs.iter().filter_map(|(a, b)| Some((left.key_of(a)?, right.key_of(b)?)));
-            let there: HashMap<u64, u64> = keys.collect();
-            let back = there.iter().map(|(a, b)| (*b, *a)).collect();
-            Bound::OneToOne { left, right, there, back }
-        }
-        Rule::DatePart { date, part, output, numbering } => {
-            let date = Place::date(date, columns)?;
-            let (output, numbering) = match numbering {
-                Numbering::Offset(offset) => (number(output)?, BoundNumbering::Offset(*offset)),
-                Numbering::Table(table) => {
-                    let output = place(output)?;
-                    let lines = table.iter();
-                    let lines =
-                        lines.filter_map(|(part, value)| Some((part.to_bits(), output.key_of(value)?)));
-                    let table = lines.collect();
-                    (output, BoundNumbering::Table(table))
-                }
-            };
-            Bound::DatePart { date, part: *part, output, numbering }
-        }
-        Rule::Equal { left, right, nonzero } => {
-            let (left, right) = (place(left)?, place(right)?);
-            Bound::Equal { left, right, nonzero: *nonzero }
-        }
-        Rule::Sum { output, terms, constants, within } => {
-            let terms = terms.iter().map(|term| Ok((term.factor, number(&term.column)?)));
-            let (terms, constants) = (terms.collect::<Result<_, RuleError>>()?, constants.clone());
-            Bound::Sum { output: number(output)?, terms, constants, within: *within }
-        }
-        Rule::Product { output, factor, numerators, denominators, within } => Bound::Product {
-            output: number(output)?,
-            factor: *factor,
-            above: all(numerators, &number)?,
-            below: all(denominators, &number)?,
-            within: *within,
-        },
-        Rule::Duration { output, start, end, unit, rounding, step } => Bound::Duration {
-            output: number(output)?,
-            start: Place::date(start, columns)?,
-            end: Place::date(end, columns)?,
-            unit: *unit,
-            rounding: *rounding,
-            step: *step,
-        },
-        Rule::Order { low, high, strict } => {
-            let (low, high) = (scalar(low)?, scalar(high)?);
-            if low.unit().is_some() != high.unit().is_some() {
-                let name = columns[high.index].name.clone();
-                return Err(RuleError::WrongKind { name, wanted: "what it is compared with" });
-            }
-            Bound::Order { low, high, strict: *strict }
-        }
-        Rule::Range { column, low, high } => {
-            let low = low.unwrap_or(f64::NEG_INFINITY);
-            Bound::Range { column: number(column)?, low, high: high.unwrap_or(f64::INFINITY) }
-        }
-        Rule::Impossible { left, right, pairs } => {
-            let (left, right) = (place(left)?, place(right)?);
-            let tests = pairs.iter().map(|(a, b)| (Test::new(a, &left), Test::new(b, &right)));
-            let pairs = tests.collect();
-            Bound::Impossible { left, right, pairs }
-        }
-        Rule::Gate { when, then, both_ways } => Bound::Gate {
-            when: BoundCondition::new(when, columns)?,
-            then: BoundCondition::new(then, columns)?,
-            both_ways: *both_ways,
-        },
-        Rule::MissingTogether { columns } => Bound::Together(all(columns, &place)?),
-        Rule::NeverEqual { left, right } => Bound::NeverEqual { left: place(left)?, right: place(right)? },
-        Rule::Unique { columns } => Bound::Unique { columns: all(columns, &place)?, seen: Seen::default() },
-        Rule::Running { column, step, .. } => {
-            let column = scalar(column)?;
-            let step = step * column.unit().map_or(1.0, super::rows::DateUnit::seconds);
-            Bound::Running { column, last: None, step }
-        }
-        Rule::Shape { column, shapes } => Bound::Shape { column: place(column)?, shapes: shapes.clone() },
-        Rule::Multiple { column, step, remainder, nonzero } => {
-            let column = number(column)?;
-            Bound::Multiple { column, step: *step, remainder: *remainder, nonzero: *nonzero }
-        }
-        Rule::OnTime { column, grid } => Bound::OnTime { column: Place::date(column, columns)?, grid: *grid },
-    })
 }
 
 impl Checker {
@@ -423,6 +206,7 @@ pub(crate) fn rounded(output: f64, time: f64, rounding: Rounding, step: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::super::rows::ColumnKind;
+    use super::super::value::{Condition, State};
     use super::*;
 
     fn columns() -> Vec<Column> {
@@ -486,15 +270,5 @@ mod tests {
         assert_eq!(error, RuleError::UnknownColumn { name: "z".into() });
         let rule = Rule::Order { low: "a".into(), high: "kind".into(), strict: false };
         assert!(matches!(rule.checker(&columns()), Err(RuleError::WrongKind { .. })));
-    }
-
-    #[test]
-    fn duplicates_are_found_in_bounded_memory() {
-        let mut seen = Seen::default();
-        let n = 3 * Seen::MOST as u64;
-        assert!((0..n).all(|i| seen.insert(super::super::place::mix(i)) != Breaks));
-        assert!(seen.hashes.len() <= Seen::MOST);
-        let again = (0..n).filter(|&i| seen.insert(super::super::place::mix(i)) == Breaks).count();
-        assert_eq!(again, seen.hashes.len());
     }
 }

@@ -9,6 +9,7 @@
 //! | rule and row → does it hold | [`Rule::checker`], [`Verdict`] |
 //! | rules and other rows → how many break them | [`count`], [`Evidence`] |
 
+mod bind;
 mod check;
 mod date_part;
 mod error;

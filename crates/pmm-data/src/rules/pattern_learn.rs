@@ -155,16 +155,19 @@ fn all_digits_used(counts: &BTreeMap<&str, u64>) -> bool {
     counts.len() == 10 && counts.keys().all(|text| text.len() == 1 && text.as_bytes()[0].is_ascii_digit())
 }
 
+/// Whether a byte is of some kind.
+type Fits = fn(&u8) -> bool;
+
 /// The smallest set of characters that holds all texts.
 fn kind(texts: &[&str]) -> Characters {
-    let all = |fits: fn(&u8) -> bool| texts.iter().all(|text| text.bytes().all(|byte| fits(&byte)));
+    let all = |fits: Fits| texts.iter().all(|text| text.bytes().all(|byte| fits(&byte)));
     let leading = texts.iter().any(|text| text.len() > 1 && text.starts_with('0'));
     if all(u8::is_ascii_digit) {
         let same_length = texts.iter().all(|text| text.len() == texts[0].len());
         let zeros = leading || (same_length && texts[0].len() == 1);
         return if zeros { Characters::Digit } else { Characters::Number };
     }
-    let kinds: [(fn(&u8) -> bool, Characters); 6] = [
+    let kinds: [(Fits, Characters); 6] = [
         (u8::is_ascii_uppercase, Characters::Upper),
         (u8::is_ascii_lowercase, Characters::Lower),
         (|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte), Characters::LowerHex),

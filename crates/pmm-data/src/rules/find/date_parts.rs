@@ -82,11 +82,16 @@ impl Parts {
         }
         let mut offsets: HashMap<u64, u32> = HashMap::new();
         let mut rows = 0.0;
+        // So many different offsets at the beginning cannot become one.
+        let many = 64;
         for (&code, &number) in self.code.iter().zip(&output.number) {
             if code != NONE && number.is_finite() {
                 rows += 1.0;
                 let offset = number - self.values[code as usize].0 + 0.0;
                 *offsets.entry(offset.to_bits()).or_default() += 1;
+                if rows <= 4.0 * f64::from(many) && offsets.len() > many as usize {
+                    return None;
+                }
             }
         }
         let (bits, count) = offsets.into_iter().max_by_key(|&(bits, count)| (count, bits))?;

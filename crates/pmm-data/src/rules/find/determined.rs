@@ -108,16 +108,15 @@ pub(crate) fn find(
     let threshold = (error_rate / (n * n.saturating_sub(1)).max(1) as f64).ln();
     let by = |input: usize| (0..n).map(move |output| agreements.get(input, output).determines(threshold));
     let determines: Vec<Vec<bool>> = (0..n).map(|input| by(input).collect()).collect();
+    let pairs = (0..n).flat_map(|input| (0..n).map(move |output| (input, output)));
     let mut candidates = Vec::new();
-    for input in 0..n {
-        for output in 0..n {
-            let both = determines[input][output] && determines[output][input];
-            if determines[input][output] && !(both && output < input) {
-                let rule = rule(&sample.columns[input].name, &sample.columns[output].name, both);
-                let agreement = agreements.get(input, output);
-                let chance = 1.0 - agreement.chance / agreement.compared.max(1.0);
-                candidates.push(Candidate { rule, chance: Some(chance) });
-            }
+    for (input, output) in pairs.filter(|&(input, output)| determines[input][output]) {
+        let both = determines[output][input];
+        if !both || input < output {
+            let rule = rule(&sample.columns[input].name, &sample.columns[output].name, both);
+            let agreement = agreements.get(input, output);
+            let chance = Some(1.0 - agreement.chance / agreement.compared.max(1.0));
+            candidates.push(Candidate { rule, chance });
         }
     }
     (determines, candidates)

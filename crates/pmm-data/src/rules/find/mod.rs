@@ -9,6 +9,7 @@ mod fresh;
 mod grids;
 mod impossible;
 mod keys;
+mod known;
 mod linear;
 mod merge;
 mod order;

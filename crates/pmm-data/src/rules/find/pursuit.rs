@@ -10,8 +10,8 @@ pub(crate) struct Fit {
 
 /// Fewer complete rows than this say nothing.
 const ROWS: usize = 30;
-/// A column that explains less of the rest is not taken.
-const LEAST: f64 = 0.05;
+/// A column that correlates less with the rest is not taken: of at most eight parts of a sum, the largest correlates more.
+const LEAST: f64 = 0.15;
 
 /// Adds, up to `most` times, the column that correlates best with what is left; shows every fit to `accept`, which returns what
 /// it would leave of the target (to go on from there), or nothing to go on from the fit itself. Columns are NaN where missing.
@@ -92,7 +92,8 @@ fn trimmed(target: &[f64], columns: &[&[f64]]) -> Option<(Vec<f64>, Vec<f64>)> {
     };
     let keep = (rows.len() * 4).div_ceil(5).max(ROWS).min(rows.len());
     for _ in 0..3 {
-        rows.sort_by(|&a, &b| left(&solution, a).abs().total_cmp(&left(&solution, b).abs()).then(a.cmp(&b)));
+        let off: Vec<f64> = (0..target.len()).map(|row| left(&solution, row).abs()).collect();
+        rows.sort_unstable_by(|&a, &b| off[a].total_cmp(&off[b]).then(a.cmp(&b)));
         let Some(better) = least_squares(target, columns, &rows[..keep]) else { break };
         solution = better;
     }
@@ -149,8 +150,9 @@ fn solved(mut matrix: Vec<Vec<f64>>) -> Option<Vec<f64>> {
         }
         for below in i + 1..k {
             let factor = matrix[below][i] / matrix[i][i];
-            for j in i..=k {
-                matrix[below][j] -= factor * matrix[i][j];
+            let (above, rest) = matrix.split_at_mut(below);
+            for (to, from) in rest[0][i..].iter_mut().zip(&above[i][i..]) {
+                *to -= factor * from;
             }
         }
     }

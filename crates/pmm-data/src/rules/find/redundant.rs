@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::evidence::Found;
 use super::super::rule::{Numbering, Rule};
 use super::super::value::{State, Value};
+use super::known::{Known, pair};
 use super::merge::Groups;
 
 /// Shares that differ by less are the same.
@@ -21,17 +22,18 @@ pub(crate) fn reduced(found: Vec<Found>, names: &[String], never_negative: &Hash
     without_longer_orders(found)
 }
 
-/// Two columns as one key.
-fn pair(a: &str, b: &str) -> (String, String) {
-    if a < b { (a.to_owned(), b.to_owned()) } else { (b.to_owned(), a.to_owned()) }
-}
+/// Two columns that are one, by a rule of some kind.
+type TwinsOf = fn(&Found) -> Option<(&str, &str)>;
+
+/// Texts that belong together.
+type Lines = Vec<(String, String)>;
 
 /// Of columns that are all equal, or all determine each other, each is told of one other only.
 fn without_twins(found: Vec<Found>, names: &[String]) -> Vec<Found> {
     let mut groups = Groups::new(names.iter().cloned());
     let mut keep = vec![true; found.len()];
     // Equality says most, a sum of one term more than a table.
-    let passes: [fn(&Found) -> Option<(&str, &str)>; 3] = [
+    let passes: [TwinsOf; 3] = [
         |found| match &found.rule {
             Rule::Equal { left, right, nonzero: false } if found.evidence.share() >= 0.95 => {
                 Some((left, right))
@@ -61,89 +63,10 @@ fn without_twins(found: Vec<Found>, names: &[String]) -> Vec<Found> {
 }
 
 /// What a stronger rule about the same columns says already.
-fn without_pairs(found: Vec<Found>, never_negative: &HashSet<String>) -> Vec<Found> {
-    let mut one: HashSet<(String, String)> = HashSet::new(); // one is computed from the other
-    let mut together: Vec<Vec<String>> = Vec::new(); // columns of one sum or product
-    let mut ordered: HashSet<(String, String)> = HashSet::new();
-    let mut parts: HashSet<(String, String)> = HashSet::new(); // (part, whole)
-    let mut running: HashSet<String> = HashSet::new();
-    let mut dates: HashMap<String, String> = HashMap::new(); // (part, date)
-    for Found { rule, evidence } in &found {
-        match rule {
-            Rule::Equal { left, right, nonzero: false } if evidence.share() >= 0.95 => {
-                one.insert(pair(left, right));
-            }
-            Rule::OneToOne { left, right, .. } => {
-                one.insert(pair(left, right));
-            }
-            Rule::DatePart { date, output, .. } => {
-                one.insert(pair(date, output));
-                dates.insert(output.clone(), date.clone());
-            }
-            Rule::Sum { output, terms, constants, .. } => {
-                if let ([term], [_]) = (terms.as_slice(), constants.as_slice()) {
-                    one.insert(pair(&term.column, output));
-                }
-                together.push(rule.columns().into_iter().map(str::to_owned).collect());
-                let plain = |term: &super::super::rule::Term| {
-                    term.factor >= 1.0 && never_negative.contains(&term.column)
-                };
-                if terms.iter().all(plain) && constants.iter().all(|constant| *constant >= 0.0) {
-                    parts.extend(terms.iter().map(|term| (term.column.clone(), output.clone())));
-                }
-            }
-            Rule::Product { .. } => together.push(rule.columns().into_iter().map(str::to_owned).collect()),
-            Rule::Order { low, high, .. } => {
-                ordered.insert((low.clone(), high.clone()));
-            }
-            Rule::Running { column, .. } => {
-                running.insert(column.clone());
-            }
-            _ => {}
-        }
-    }
-    let in_one = |a: &String, b: &String| {
-        let both = |columns: &Vec<String>| columns.contains(a) && columns.contains(b);
-        one.contains(&pair(a, b)) || together.iter().any(both)
-    };
-    let in_order = |a: &String, b: &String| {
-        ordered.contains(&(a.clone(), b.clone())) || ordered.contains(&(b.clone(), a.clone()))
-    };
-    let of_one_date = |a: &String, b: &String| dates.get(a).is_some_and(|date| dates.get(b) == Some(date));
-    let needless = |found: &Found| match &found.rule {
-        Rule::Order { low, high, .. } => {
-            parts.contains(&(low.clone(), high.clone())) || one.contains(&pair(low, high))
-        }
-        Rule::NeverEqual { left, right } => in_one(left, right) || in_order(left, right),
-        Rule::Impossible { left, right, .. } => in_one(left, right) || in_order(left, right),
-        Rule::Gate { when, then, both_ways } if says_zero(&then.states) => {
-            // 0 ≤ low ≤ high: where the higher is 0, the lower is.
-            let is_zero = |states: &[State]| states == [State::Is(Value::Number(0.0))];
-            let (low, high) = if is_zero(&then.states) {
-                (&then.column, &when.column)
-            } else {
-                (&when.column, &then.column)
-            };
-            let follows =
-                !both_ways && says_zero(&when.states) && ordered.contains(&(low.clone(), high.clone()));
-            in_one(&when.column, &then.column) || follows
-        }
-        Rule::OneToOne { left, right, .. } => of_one_date(left, right),
-        Rule::Determined { inputs, output, .. } => inputs.iter().all(|input| of_one_date(input, output)),
-        Rule::Equal { left, right, nonzero } => {
-            let full = !nonzero && found.evidence.share() >= 0.95;
-            !full && in_one(left, right)
-        }
-        Rule::Unique { columns } => columns.iter().any(|column| running.contains(column)),
-        _ => false,
-    };
-    let keep: Vec<bool> = found.iter().map(|found| !needless(found)).collect();
-    let mut keep = keep.into_iter();
-    found.into_iter().filter(|_| keep.next().unwrap_or(true)).collect()
-}
-
-fn says_zero(states: &[State]) -> bool {
-    states.iter().all(|state| *state == State::Is(Value::Number(0.0)) || *state == State::NotZero)
+fn without_pairs(mut found: Vec<Found>, never_negative: &HashSet<String>) -> Vec<Found> {
+    let known = Known::new(&found, never_negative);
+    found.retain(|one| !known.tells(one));
+    found
 }
 
 /// Functions of one column with exceptions that a second column explains.
@@ -174,7 +97,7 @@ fn without_worse(mut found: Vec<Found>) -> Vec<Found> {
 fn without_coarser(mut found: Vec<Found>) -> Vec<Found> {
     type Cells = HashSet<(String, String)>;
     let mut cells: HashMap<(String, String), Cells> = HashMap::new();
-    let mut maps: Vec<(String, String, Vec<(String, String)>)> = Vec::new();
+    let mut maps: Vec<(String, String, Lines)> = Vec::new();
     for one in &found {
         match &one.rule {
             Rule::Impossible { left, right, pairs } => {
