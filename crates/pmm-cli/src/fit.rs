@@ -21,6 +21,9 @@ pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     }
 }
 
+/// Rules that are shown, at most.
+const RULES: usize = 12;
+
 /// `--set` as keys and values.
 type Set = Vec<(String, String)>;
 
@@ -117,6 +120,19 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
             say(format!("held out: {}, {rows} rows", path.display()));
         }
         say(columns::table(schema));
+        let rules = prepared.rules();
+        if !rules.is_empty() {
+            say("rules that hold in these rows (eval says how often made rows break them):");
+        }
+        for found in rules.iter().take(RULES) {
+            let share = found.evidence.share();
+            let share =
+                if share < 1.0 { format!(", in {:.1} % of rows", 100.0 * share) } else { String::new() };
+            say(format!("  {}{share}", found.rule.sentence()));
+        }
+        if rules.len() > RULES {
+            say(format!("  … and {} more", rules.len() - RULES));
+        }
     }
     let model = prepared.run(&mut watcher)?;
     conclude(args, model.folder(), model.summary());

@@ -9,6 +9,7 @@
 //! | value ⇄ normal score | [`Grid`] | the empirical distribution of a column |
 //! | cells → arrays | [`Decoder`], [`RowsDecoder`] | types, grids, levels; gaps filled, the rest as it was |
 //! | arrays → file | [`Writer`] | Parquet, Arrow, delimited text and its formats; temporary names, pipes |
+//! | rows → rules that hold in them | [`rules`] | functions, sums, orders, gates, keys, grids; with evidence |
 //! | files → pieces of text | [`TextSource`] | folders, JSON lines, gzip and xz, UTF-8 |
 //! | text ⇄ tokens | [`Tokenizer`] | characters, bytes, byte-level BPE and its files |
 //! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
@@ -23,6 +24,7 @@
 
 mod image;
 mod map;
+pub mod rules;
 mod table;
 mod temporary;
 mod text;

@@ -202,7 +202,7 @@ impl Numbers {
     }
 
     /// Whether values count days.
-    pub(crate) fn counts_days(&self) -> bool {
+    pub fn counts_days(&self) -> bool {
         self.date.as_ref().is_some_and(|date| DateUnit::of(date) == DateUnit::Day)
     }
 

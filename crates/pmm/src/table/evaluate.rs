@@ -1,6 +1,7 @@
 //! A model against rows it has not seen, each score beside that of real rows.
 
 use pmm_core::{Purpose, Streams};
+use pmm_data::rules::Rule;
 use pmm_data::{Cells, Schema, Table as CodedTable};
 use pmm_eval::Prediction;
 use pmm_eval::table::{Frame, TableScores, scores};
@@ -12,8 +13,9 @@ use super::forecast_score;
 use super::frames::frame;
 use super::model::Model;
 use super::predict::Target;
-use super::report::Report;
+use super::report::{Report, RuleScore};
 use super::rows::{Empty, known};
+use super::rules::{broken, find_rules};
 use crate::error::Error;
 use crate::watch::{Event, Watcher};
 
@@ -137,7 +139,8 @@ impl<'m> Job<'m> {
             test.absent.iter().chain(train.map_or(&[][..], |train| &train.absent)).copied().collect();
         let made = test.rows.clamp(MADE.0, MADE.1);
         start(watcher, "making rows", Some(made as u64))?;
-        let synth = self.synthesise(made, &absent, watcher)?;
+        let made_columns = self.synthesise(made, watcher)?;
+        let synth = frame(self.model, &made_columns, &absent)?;
         start(watcher, "computing the likelihood", None)?;
         let likelihood = self.likelihood(test);
         if likelihood.is_none() {
@@ -150,8 +153,11 @@ impl<'m> Job<'m> {
             let rows = real.rows().min(base.rows());
             notes.push(format!("no classifier test: {rows} rows are too few for it"));
         }
+        start(watcher, "looking for rules", None)?;
+        let rules = self.rules(test, &made_columns, made);
         let prediction = self.prediction(test, notes, watcher)?;
         Ok(Report {
+            rules,
             model: self.model,
             data: test.name.clone(),
             train: train.map(|train| train.name.clone()),
@@ -168,7 +174,7 @@ impl<'m> Job<'m> {
     }
 
     /// New rows, as `sample` would make them.
-    fn synthesise(&self, rows: usize, absent: &[usize], watcher: &mut dyn Watcher) -> Result<Frame, Error> {
+    fn synthesise(&self, rows: usize, watcher: &mut dyn Watcher) -> Result<Vec<Cells>, Error> {
         let columns = self.model.denoiser.net().coordinates().columns.len();
         let unknown = vec![CellCoordinates::default(); rows * columns];
         let mut done = 0;
@@ -177,7 +183,20 @@ impl<'m> Job<'m> {
             done += rows as u64;
             watcher.notice(Event::Progress { done });
         })?;
-        Ok(frame(self.model, &self.model.columns_of(&filled, rows), absent)?)
+        Ok(self.model.columns_of(&filled, rows))
+    }
+
+    /// Rules of the real rows, and how often made rows break them.
+    fn rules(&self, test: &Rows, made: &[Cells], rows: usize) -> Vec<RuleScore> {
+        let schema = self.model.schema();
+        let rules: Vec<Rule> =
+            find_rules(schema, &test.columns, test.rows).into_iter().map(|found| found.rule).collect();
+        let real = broken(schema, &test.columns, test.rows, &rules);
+        let made = broken(schema, made, rows, &rules);
+        let scores = rules.iter().zip(real).zip(made).filter_map(|((rule, real), made)| {
+            Some(RuleScore { rule: rule.sentence(), real: real?, made: made? })
+        });
+        scores.collect()
     }
 
     fn likelihood(&self, test: &Rows) -> Option<Likelihood> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pmm_core::Streams;
+use pmm_data::rules::Found;
 use pmm_data::{Cells, Column, Header, Overrides, ReadOptions, Schema, Source, Table as CodedTable};
 use pmm_net::Device;
 use pmm_train::table::{BatchConfig, MOST_HELD_OUT, TableConfig, TableTask, split};
@@ -192,6 +193,12 @@ impl PreparedFit {
     /// Rows that are kept in memory, and rows of another file that are held out.
     pub fn rows(&self) -> (usize, Option<usize>) {
         (self.table.rows, self.held_out.as_ref().map(|rows| rows.rows))
+    }
+
+    /// The rules that hold in the rows, with their evidence. The network learns them as it learns all else: they are told here,
+    /// and [`Model::evaluate`] counts how often made rows break those of the test rows.
+    pub fn rules(&self) -> Vec<Found> {
+        super::rules::find_rules(self.schema(), &self.table.columns, self.table.rows)
     }
 
     /// What it would take.

@@ -15,6 +15,7 @@ mod paths;
 mod predict;
 mod report;
 mod rows;
+mod rules;
 mod sample;
 mod trace;
 
@@ -24,13 +25,14 @@ pub use fit::{Fit, PreparedFit};
 pub use impute::{Impute, ImputedRows};
 pub use laws::Laws;
 pub use model::Model;
+pub use pmm_data::rules::{Evidence, Found, Rule};
 pub use pmm_data::{
     ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema,
     WriteError, Writer,
 };
 pub use pmm_train::table::TableConfig as Config;
 pub use predict::{Predict, PredictedLaws};
-pub use report::Report;
+pub use report::{Report, RuleScore};
 pub use rows::Empty;
 pub use sample::{Sample, SampledRows};
 pub use trace::{Trace, TracePicture};

@@ -29,8 +29,21 @@ pub struct Report<'m> {
     pub prediction: Option<Prediction>,
     /// What an unseen row costs.
     pub likelihood: Option<Likelihood>,
+    /// Rules of the real rows, and how often each is broken.
+    pub rules: Vec<RuleScore>,
     /// What a person should know.
     pub notes: Vec<String>,
+}
+
+/// How often a rule of the real rows is broken.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct RuleScore {
+    /// The rule in words.
+    pub rule: String,
+    /// In what share of the real rows to which it applies it is broken.
+    pub real: f64,
+    /// In what share of the made rows.
+    pub made: f64,
 }
 
 impl Report<'_> {
@@ -47,6 +60,21 @@ impl Report<'_> {
                      The difference, {} ± {}, is what dependences save",
                     signed(likelihood.saved, 3),
                     signed(likelihood.saved_error, 3)
+                ),
+            });
+        }
+        if !self.rules.is_empty() {
+            let mean =
+                |of: fn(&RuleScore) -> f64| self.rules.iter().map(of).sum::<f64>() / self.rules.len() as f64;
+            let worst = self.rules.iter().max_by(|a, b| (a.made - a.real).total_cmp(&(b.made - b.real)));
+            rows.push(SummaryRow {
+                name: "rules broken".into(),
+                value: format!("{:.1} %", 100.0 * mean(|rule| rule.made)),
+                baseline: format!("{:.1} %", 100.0 * mean(|rule| rule.real)),
+                meaning: format!(
+                    "of the rows to which one of the {} rules of real rows applies; the worst: {}",
+                    self.rules.len(),
+                    worst.map_or("", |rule| &rule.rule)
                 ),
             });
         }
@@ -93,6 +121,7 @@ impl Report<'_> {
             "scores": self.scores,
             "prediction": self.prediction,
             "likelihood": self.likelihood,
+            "rules": self.rules,
             "notes": self.notes,
         })
     }
