@@ -32,9 +32,11 @@ pub use self::image::{
     holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{
-    CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateOrder,
-    EMPTY, Field, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError, MISSING,
-    NumberFormat, Numbers, OverrideError, Overrides, PairKind, ReadError, ReadNotes, ReadOptions, Record,
-    Records, Schema, SchemaError, Source, Special, Table, TimeFormat, Unseen, WriteError, Writer, Zone,
+    CellError, CellType, Cells, CodedRow, Coder, Coding, Column, ColumnOverride, DateFormat, DateGrid,
+    DateOrder, DressedForm, DurationForm, EMPTY, Field, FileFormat, FractionZeros, Grid, GridError, HalfDay,
+    Header, Kind, LetterCase, Level, Levels, LevelsError, MISSING, MarkerCount, MarkerRole, MarkerUse,
+    MonthFormat, Negative, NumberForm, NumberFormat, Numbers, OffsetStyle, OverrideError, Overrides,
+    PairKind, ReadError, ReadNotes, ReadOptions, Record, Records, Schema, SchemaError, Source, Special,
+    Table, TimeFormat, Unseen, WriteError, Writer, Zone,
 };
 pub use text::{Bpe, Characters, Piece, TextDataError, TextOptions, TextSource, Tokenizer, Tokens};

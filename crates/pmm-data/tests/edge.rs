@@ -326,7 +326,7 @@ fn settings_change_the_schema() {
 #[test]
 fn foreign_formats_are_named() {
     let error = refused(b"PK\x03\x04rest");
-    assert_eq!(error.to_string(), "t.csv is a zip archive or an Excel workbook, which is not read");
+    assert_eq!(error.to_string(), "t.csv is a zip archive, which is not read");
     assert!(matches!(refused(b"PAR1 this is no parquet"), ReadError::Columnar { .. }));
     assert!(matches!(refused(b"ARROW1 this is no arrow"), ReadError::Columnar { .. }));
     assert!(matches!(refused(b"\x1f\x8b\x08garbage"), ReadError::Io { .. }));

@@ -137,20 +137,26 @@ impl Coder<'_> {
     fn cell(&mut self, place: usize, record: &Record) -> Result<(u32, f64), ReadError> {
         let (schema, missing) = (self.schema, (EMPTY, f64::NAN));
         let column = &schema.columns[place];
-        let text = self.places[place].and_then(|at| record.cells.get(at)).map_or("", |text| text.trim());
-        if !column.is_modelled() || self.markers.is_missing(text) {
+        let written = self.places[place].and_then(|at| record.cells.get(at)).map_or("", String::as_str);
+        let text = written.trim();
+        if !column.is_modelled() || text.is_empty() {
             return Ok(missing);
         }
         if let Coding::Levels(levels) = &column.coding {
-            return Ok(match levels.code(text) {
+            // A level is what was read, blanks included; a marker may be a level.
+            return Ok(match levels.code(written).or_else(|| levels.code(text)) {
                 Some(code) => (code, f64::NAN),
+                None if self.markers.is_missing(text) => missing,
                 None => {
                     self.note_unseen(place, text);
                     missing
                 }
             });
         }
-        column.parse(text).map_err(|cell| self.refusal(record.line, &column.name, cell))
+        if self.markers.is_missing(text) {
+            return Ok(missing);
+        }
+        column.parse(written).map_err(|cell| self.refusal(record.line, &column.name, cell))
     }
 
     fn refusal(&self, line: u64, column: &str, cell: CellError) -> ReadError {

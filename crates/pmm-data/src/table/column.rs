@@ -1,8 +1,7 @@
 //! One cell at a time: text → code and value → text.
 
 use super::error::CellError;
-use super::near::near;
-use super::numbers::Number;
+use super::near::{level_like, near};
 use super::schema::{Coding, Column, Numbers};
 
 /// The code of a missing cell.
@@ -36,12 +35,13 @@ impl Column {
 
     /// Code and value of a text; an empty text is missing. Numbers may lie outside the range seen.
     pub fn parse(&self, text: &str) -> Result<(u32, f64), CellError> {
+        let written = text;
         let text = text.trim();
         if text.is_empty() && self.is_modelled() {
             return Ok((EMPTY, f64::NAN));
         }
         match &self.coding {
-            Coding::Levels(levels) => match levels.code(text) {
+            Coding::Levels(levels) => match level_like(levels, written) {
                 Some(code) => Ok((code, f64::NAN)),
                 None => {
                     let names = near(text, levels.levels().iter().map(|level| level.text.as_str()));
@@ -84,7 +84,7 @@ impl Numbers {
         }
         let value = match &self.date {
             Some(date) => date.value(text),
-            None => Number::parse(text).map(|number| number.value).filter(|value| value.is_finite()),
+            None => self.format.value(text),
         };
         let Some(value) = value else { return Err(self.refusal(text)) };
         let special = self.specials.iter().position(|special| special.value == Some(value));

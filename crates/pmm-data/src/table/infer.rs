@@ -20,8 +20,10 @@ impl Schema {
         let missing = overrides.missing.clone().unwrap_or_else(|| MISSING.map(str::to_owned).to_vec());
         let markers = Markers::new(&missing);
         let limits = Limits::new(source.names().len());
-        let mut profiles: Vec<Profile> =
-            (0..).zip(source.names()).map(|(place, _)| Profile::new(limits, place)).collect();
+        let mut profiles: Vec<Profile> = (0..)
+            .zip(source.names())
+            .map(|(place, name)| Profile::new(limits, place, name, source.delimiter()))
+            .collect();
         let (mut records, mut record, mut rows) = (source.records()?, Record::default(), 0);
         while records.read(&mut record)? {
             rows += 1;
@@ -29,6 +31,7 @@ impl Schema {
                 profile.add(cell, record.line, &markers);
             }
         }
+        profiles.iter_mut().for_each(Profile::settle);
         let none = ColumnOverride::default();
         let mut columns = Vec::with_capacity(profiles.len());
         for (profile, name) in profiles.into_iter().zip(source.names()) {
@@ -86,6 +89,9 @@ impl Inference<'_> {
         let missing = self.profile.missing;
         if missing > 0 && missing < self.profile.cells {
             reason += &format!("; {} missing", share(missing, self.profile.cells));
+        }
+        if let Some(note) = self.profile.markers.note() {
+            reason += &format!("; {note}");
         }
         reason
     }

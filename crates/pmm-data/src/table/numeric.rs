@@ -3,7 +3,6 @@
 use super::dates::DateFormat;
 use super::error::{OverrideError, ReadError};
 use super::infer::Inference;
-use super::numbers::Number;
 use super::rules::{grouped, share};
 use super::schema::{Coding, Kind, Numbers, Special};
 use super::specials;
@@ -94,7 +93,7 @@ impl Inference<'_> {
         for text in list.iter().filter(|text| spectrum.tokens.iter().all(|(token, _)| token != *text)) {
             let value = match date {
                 Some(date) => date.value(text),
-                None => Number::parse(text).map(|number| number.value),
+                None => self.profile.format.format().value(text),
             };
             let known = value.filter(|&value| spectrum.points.iter().any(|point| point.0 == value));
             values.push(
@@ -121,6 +120,10 @@ impl Inference<'_> {
         let many =
             format!("{}{}", if spectrum.scale > 1.0 { "more than " } else { "" }, grouped(distinct as u64));
         let mut reason = match kind {
+            _ if kind != Kind::DateTime && !numbers.format.form.is_plain() => {
+                let example = numbers.text(numbers.grid.values()[numbers.grid.len() - 1]);
+                format!("{} like {example}, {many} distinct", numbers.format.form.noun())
+            }
             Kind::Count => format!("non-negative integers, {many} distinct"),
             Kind::Positive => {
                 format!(
@@ -129,12 +132,20 @@ impl Inference<'_> {
                 )
             }
             Kind::DateTime => {
-                format!("dates like {}, {many} distinct", numbers.text(numbers.grid.values()[0]))
+                let noun = numbers.date.map_or("dates", |date| date.noun());
+                format!("{noun} like {}, {many} distinct", numbers.text(numbers.grid.values()[0]))
             }
             _ => format!("numbers, {many} distinct"),
         };
         if numbers.discrete {
             reason += ", each with its own probability";
+        }
+        let remark = match kind {
+            Kind::DateTime => self.profile.dates.remark(),
+            _ => numbers.format.form.words(),
+        };
+        if let Some(remark) = remark {
+            reason += &format!("; {remark}");
         }
         if !numbers.specials.is_empty() {
             let part = |special: &Special| {

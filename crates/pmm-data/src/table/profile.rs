@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use pmm_core::{Purpose, Streams};
 
-use super::date_scan::DateProfile;
+use super::date_profile::DateProfile;
 use super::dates::DateFormat;
-use super::missing::Markers;
-use super::numbers::{FormatProfile, Number};
+use super::missing::{Marked, MarkerCounts, MarkerUse, Markers};
+use super::number_form::NumberForm;
+use super::numbers::FormatProfile;
 use super::sample::Reservoir;
 
 /// How much is kept of each column. Together the columns stay below some hundred megabytes, however many there are.
@@ -43,6 +44,14 @@ pub(crate) struct Profile {
     /// Cells that are numbers, infinite ones included.
     pub(crate) numbers: u64,
     pub(crate) format: FormatProfile,
+    /// The form in which numbers are read.
+    pub(crate) form: NumberForm,
+    /// Cells with a built-in marker, counted as missing until the column is settled.
+    pub(crate) marked: MarkerCounts,
+    /// What these stand for.
+    pub(crate) markers: MarkerUse,
+    /// What separates fields in the file.
+    pub(crate) delimiter: char,
     pub(crate) dates: DateProfile,
     /// Some cell has leading zeros.
     pub(crate) codes: bool,
@@ -98,13 +107,17 @@ pub(crate) struct ValueSample {
 }
 
 impl Profile {
-    pub(crate) fn new(limits: Limits, place: u64) -> Self {
+    pub(crate) fn new(limits: Limits, place: u64, name: &str, delimiter: char) -> Self {
         Self {
             cells: 0,
             missing: 0,
             numbers: 0,
             format: FormatProfile::NONE,
-            dates: DateProfile::default(),
+            form: NumberForm::Plain,
+            marked: MarkerCounts::default(),
+            markers: MarkerUse::default(),
+            delimiter,
+            dates: DateProfile::named(name),
             codes: false,
             too_long: false,
             infinite: Vec::new(),
@@ -123,23 +136,26 @@ impl Profile {
     /// Takes note of one cell.
     pub(crate) fn add(&mut self, cell: &str, line: u64, markers: &Markers) {
         self.cells += 1;
-        let text = cell.trim();
-        if markers.is_missing(text) {
+        let marked = markers.mark(cell.trim());
+        if marked != Marked::No {
             self.missing += 1;
+            if marked == Marked::Perhaps {
+                self.marked.add(cell);
+            }
             return;
         }
         let known = match &mut self.seen {
-            Seen::Texts(texts) => texts.get_mut(text).map(|entry| {
+            Seen::Texts(texts) => texts.get_mut(cell).map(|entry| {
                 entry.count += 1;
                 entry.value
             }),
             _ => None,
         };
-        let value = known.unwrap_or_else(|| self.classify(text, line));
+        let value = known.unwrap_or_else(|| self.classify(cell.trim(), line));
         self.numbers += u64::from(!value.is_nan());
         self.steps.add(value);
         if known.is_none() {
-            self.keep(text, value);
+            self.keep(cell, value);
         }
     }
 
@@ -149,7 +165,7 @@ impl Profile {
             return f64::NAN;
         }
         self.dates.add(text);
-        let Some(number) = Number::parse(text) else { return f64::NAN };
+        let Some(number) = self.form.read_exact(text) else { return f64::NAN };
         self.codes |= number.code;
         self.too_long |= number.too_long();
         if number.value.is_finite() {
@@ -181,6 +197,11 @@ impl Profile {
 
     /// Goes over to a sample, or gives up, when there are too many texts.
     fn outgrow(&mut self) {
+        if let Seen::Texts(texts) = &self.seen
+            && texts.len() == self.limits.values + 1
+        {
+            self.find_form();
+        }
         let Seen::Texts(texts) = &self.seen else { return };
         let full = self.limits.bytes == 0;
         if texts.len() <= self.limits.values && !full {

@@ -36,6 +36,8 @@ struct Lines {
     bytes: ByteRecord,
     /// Whether lines end with a carriage return, as the first one shows.
     returns: Option<bool>,
+    /// Lines before the first record.
+    skipped: u64,
 }
 
 /// No record is longer than this: what seems longer is a quote that is never closed.
@@ -48,23 +50,17 @@ impl<'a> Records<'a> {
     /// Lines of a text; a header is skipped if `names` are given and the source has one.
     pub(crate) fn delimited(
         source: &'a Source,
-        delimiter: u8,
         gzip: bool,
         names: Option<&'a [String]>,
     ) -> Result<Self, ReadError> {
-        let guard = Guard {
-            inner: source.text(gzip)?,
-            left: LONGEST,
-            end: format!("\n{END}\n").into_bytes(),
-            ended: 0,
-        };
-        let reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .has_headers(false)
-            .flexible(true)
-            .buffer_capacity(1 << 16)
-            .from_reader(guard);
-        let from = From::Delimited(Box::new(Lines { reader, bytes: ByteRecord::new(), returns: None }));
+        let skip = source.dialect().skip;
+        let mut inner = source.text(gzip)?;
+        io::copy(&mut inner.by_ref().take(skip.bytes as u64), &mut io::sink())
+            .map_err(|error| source.io(error))?;
+        let guard = Guard { inner, left: LONGEST, end: format!("\n{END}\n").into_bytes(), ended: 0 };
+        let reader = source.dialect().reader().buffer_capacity(1 << 16).from_reader(guard);
+        let (bytes, skipped) = (ByteRecord::new(), skip.lines);
+        let from = From::Delimited(Box::new(Lines { reader, bytes, returns: None, skipped }));
         let mut records = Self { source, names: None, from, done: false };
         if names.is_some() && source.header() {
             records.read(&mut Record::default())?;
@@ -115,9 +111,10 @@ impl Lines {
     ) -> Result<bool, ReadError> {
         let path = || source.name().to_owned();
         self.reader.get_mut().left = LONGEST;
-        record.line = self.reader.position().line();
+        let before = self.reader.position().line();
+        record.line = before + self.skipped;
         match self.reader.read_byte_record(&mut self.bytes).map_err(csv::Error::into_kind) {
-            Ok(true) => record.line = self.begin(record.line),
+            Ok(true) => record.line = self.begin(before) + self.skipped,
             Ok(false) => return Err(ReadError::OpenQuote { path: path(), line: record.line }),
             Err(csv::ErrorKind::Io(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
                 return Err(ReadError::OpenQuote { path: path(), line: record.line });
@@ -130,8 +127,14 @@ impl Lines {
             return Ok(false);
         }
         if last.strip_suffix(b"\n").unwrap_or(last).ends_with(END.as_bytes()) {
-            let line = self.reader.position().line().saturating_sub(self.line_ends());
+            let line = (self.reader.position().line() + self.skipped).saturating_sub(self.line_ends());
             return Err(ReadError::OpenQuote { path: path(), line });
+        }
+        if source.dialect().trailing
+            && last.is_empty()
+            && names.is_some_and(|n| n.len() + 1 == self.bytes.len())
+        {
+            self.bytes.truncate(self.bytes.len() - 1);
         }
         if let Some(names) = names.filter(|names| names.len() != self.bytes.len()) {
             let (expected, found) = (names.len(), self.bytes.len());

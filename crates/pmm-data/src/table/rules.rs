@@ -48,7 +48,7 @@ pub(crate) fn guess(profile: &Profile, name: &str) -> Guess {
 
 /// One level, or two opposites.
 fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Guess> {
-    let mut levels: Vec<String> = texts.keys().take(3).map(|text| text.to_lowercase()).collect();
+    let mut levels: Vec<String> = texts.keys().take(3).map(|text| text.trim().to_lowercase()).collect();
     levels.sort_unstable();
     match levels.as_slice() {
         [_] if profile.missing == 0 => {
@@ -60,6 +60,11 @@ fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Gue
         }
         _ => None,
     }
+}
+
+/// Whether the cells are dates, or numbers with few other texts.
+pub(crate) fn is_typed(profile: &Profile) -> bool {
+    is_dates(profile) || is_numbers(profile)
 }
 
 fn is_dates(profile: &Profile) -> bool {
@@ -176,7 +181,12 @@ fn texts_guess(profile: &Profile, name: &str, texts: &HashMap<Box<str>, Entry>) 
             if unique { "unique per row".into() } else { format!("{:.0} % distinct", 100.0 * distinct) };
         return Guess::new(Kind::Identifier, format!("texts, {share}; kept out of the model"));
     }
-    Guess::new(Kind::Category, category_reason(profile, texts.len()))
+    let mut reason = category_reason(profile, texts.len());
+    let trimmed: std::collections::HashSet<&str> = texts.keys().map(|text| text.trim()).collect();
+    if trimmed.len() < texts.len() {
+        reason += "; some differ only in blanks at their ends";
+    }
+    Guess::new(Kind::Category, reason)
 }
 
 fn category_reason(profile: &Profile, levels: usize) -> String {

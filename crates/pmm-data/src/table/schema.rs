@@ -304,6 +304,6 @@ impl Numbers {
         if self.date.is_some_and(|date| !date.is_valid()) {
             return Some("its date format is unknown");
         }
-        (self.format.least > self.format.decimals).then_some("its format has more least than most decimals")
+        (!self.format.is_valid()).then_some("its number format is unknown")
     }
 }

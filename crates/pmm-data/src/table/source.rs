@@ -10,9 +10,11 @@ use tempfile::NamedTempFile;
 
 use super::columnar;
 use super::error::ReadError;
+use super::foreign::Foreign;
+use super::header::{self, Header, HeaderEvidence};
 use super::records::Records;
 use super::schema::Schema;
-use super::sniff::{self, Header};
+use super::sniff::{self, Dialect, Sniffed};
 
 /// How to read a file, where that should not be guessed.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +48,7 @@ pub struct Source {
     name: String,
     store: Store,
     format: Format,
+    dialect: Dialect,
     header: bool,
     names: Vec<String>,
     notes: Vec<String>,
@@ -104,13 +107,14 @@ impl Source {
     fn new(name: String, store: Store, options: &ReadOptions) -> Result<Self, ReadError> {
         let format = Format::Delimited { delimiter: b',', gzip: false };
         let (header, digest) = (true, OnceLock::new());
-        let mut source = Self { name, store, format, header, names: vec![], notes: vec![], digest };
+        let dialect = Dialect::plain(b',');
+        let mut source = Self { name, store, format, dialect, header, names: vec![], notes: vec![], digest };
         source.format = source.find_format()?;
         match source.format {
             Format::Delimited { gzip, .. } => source.find_names(gzip, options)?,
             _ => source.names = columnar::names(&source)?,
         }
-        let notes = sniff::unique_names(&mut source.names);
+        let notes = header::unique_names(&mut source.names);
         source.notes.extend(notes);
         match source.records()?.next() {
             None => Err(ReadError::NoRows { path: source.name }),
@@ -120,19 +124,12 @@ impl Source {
 
     /// The format, by the first bytes.
     fn find_format(&self) -> Result<Format, ReadError> {
-        let head = self.head(&mut *self.raw()?, 8)?;
-        let unsupported = |what| Err(ReadError::Unsupported { path: self.name.clone(), what });
+        let head = self.head(&mut *self.raw()?, 1 << 12)?;
         match head.as_slice() {
             [] => Err(ReadError::Empty { path: self.name.clone() }),
             [0x1f, 0x8b, ..] => Ok(Format::Delimited { delimiter: b',', gzip: true }),
             [b'P', b'A', b'R', b'1', ..] => Ok(Format::Parquet),
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Format::Arrow),
-            [b'F', b'E', b'A', b'1', ..] => unsupported("a Feather file of version 1"),
-            [b'P', b'K', 3, 4, ..] => unsupported("a zip archive or an Excel workbook"),
-            [0xd0, 0xcf, 0x11, 0xe0, ..] => unsupported("an old Excel workbook"),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => unsupported("compressed with zstd"),
-            [0xfd, b'7', b'z', b'X', b'Z', ..] => unsupported("compressed with xz"),
-            [b'B', b'Z', b'h', ..] => unsupported("compressed with bzip2"),
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 let bytes = format!("{:02X} {:02X}", head[0], head[1]);
                 Err(ReadError::NotUtf8 { path: self.name.clone(), line: 1, column: "1".into(), bytes })
@@ -144,31 +141,48 @@ impl Source {
     /// Delimiter, header and names of a delimited text.
     fn find_names(&mut self, gzip: bool, options: &ReadOptions) -> Result<(), ReadError> {
         let head = self.head(&mut *self.text(gzip)?, sniff::HEAD)?;
+        if let Some(Foreign { what, advice }) = Foreign::of_text(&head) {
+            return Err(ReadError::Unsupported { path: self.name.clone(), what, advice });
+        }
         let whole = head.len() < sniff::HEAD;
         let delimiter = match options.delimiter {
-            None => sniff::delimiter(&head, whole),
+            None => None,
             Some(given)
                 if given.is_ascii() && (given == '\t' || !given.is_ascii_control()) && given != '"' =>
             {
-                given as u8
+                Some(given as u8)
             }
             Some(given) => return Err(ReadError::Delimiter(given)),
         };
+        let sniffed = Sniffed::new(&head, whole, delimiter);
+        if let Some(separator) = sniffed.other_delimiter {
+            return Err(ReadError::NoDelimiter { path: self.name.clone(), separator });
+        }
+        let delimiter = sniffed.dialect.delimiter;
         self.format = Format::Delimited { delimiter, gzip };
+        (self.dialect, self.notes) = (sniffed.dialect, sniffed.notes);
         self.header = match options.header {
             Header::Yes => true,
             Header::No => false,
-            Header::Auto => sniff::has_header(&sniff::first_records(&head, whole, delimiter)),
+            Header::Auto => sniffed.header != HeaderEvidence::Data,
         };
         // A record reader without names and header gives the first two lines whatever they are.
-        let mut lines = Records::delimited(self, delimiter, gzip, None)?;
-        let first = lines.next().ok_or_else(|| ReadError::Empty { path: self.name.clone() })??.cells;
+        let mut lines = Records::delimited(self, gzip, None)?;
+        let mut first = lines.next().ok_or_else(|| ReadError::Empty { path: self.name.clone() })??.cells;
         let width = first.len();
-        let more = lines.next().and_then(Result::ok).is_some_and(|second| second.cells.len() == width + 1);
+        let more = !self.dialect.trailing
+            && lines.next().and_then(Result::ok).is_some_and(|second| second.cells.len() == width + 1);
+        if self.dialect.trailing && first.last().is_some_and(|last| last.trim().is_empty()) {
+            first.pop();
+        }
+        let width = first.len();
         if !self.header {
             self.names = (1..=width).map(|place| format!("c{place}")).collect();
             self.notes.push("no header line: columns are called c1, c2, …".into());
             return Ok(());
+        }
+        if let Some(name) = first.first_mut().filter(|_| self.dialect.commented_header) {
+            *name = name.trim_start_matches('#').to_owned();
         }
         self.names = first.into_iter().map(|name| name.trim().to_owned()).collect();
         if more {
@@ -211,9 +225,7 @@ impl Source {
     /// The records from the first on; may be called again.
     pub fn records(&self) -> Result<Records<'_>, ReadError> {
         match self.format {
-            Format::Delimited { delimiter, gzip } => {
-                Records::delimited(self, delimiter, gzip, Some(&self.names))
-            }
+            Format::Delimited { gzip, .. } => Records::delimited(self, gzip, Some(&self.names)),
             Format::Parquet | Format::Arrow => Records::columnar(self),
         }
     }
@@ -226,6 +238,10 @@ impl Source {
         let mut hasher = blake3::Hasher::new();
         io::copy(&mut *self.raw()?, &mut hasher).map_err(|error| self.io(error))?;
         Ok(self.digest.get_or_init(|| hasher.finalize().to_hex().to_string()))
+    }
+
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
     }
 
     pub(crate) fn format(&self) -> Format {

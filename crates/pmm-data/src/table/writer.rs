@@ -75,9 +75,11 @@ impl Column {
         let cell_type = match &self.coding {
             Coding::Numbers(numbers)
                 if numbers.date.is_none()
+                    && numbers.format.form.is_plain()
                     && numbers.specials.iter().all(|special| special.value.is_some()) =>
             {
-                let whole = numbers.format.decimals == 0 && !numbers.format.exponent;
+                let whole =
+                    numbers.format.decimals == 0 && numbers.format.least == 0 && !numbers.format.exponent;
                 if whole { CellType::Integer } else { CellType::Float }
             }
             Coding::Levels(levels)
