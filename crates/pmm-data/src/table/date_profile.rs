@@ -122,7 +122,7 @@ impl DateProfile {
             self.month = Some((here, first));
         }
         self.seasons &= scan.is_season();
-        self.texts += 1;
+        self.texts = self.texts.saturating_add(1);
     }
 
     /// The one format of the column; none if there are several or texts that are no dates.

@@ -50,7 +50,7 @@ impl DurationForm {
             (total, seen) = (total * 60.0 + number, seen + 1);
             (number < 60.0).then_some(())?;
         }
-        let fraction = part.is_empty() == !unsigned.contains('.') && (part.is_empty() || digits(part));
+        let fraction = part.is_empty() != unsigned.contains('.') && (part.is_empty() || digits(part));
         if seen != self.fields || !fraction || part.len() > 9 {
             return None;
         }

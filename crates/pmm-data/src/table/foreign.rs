@@ -163,7 +163,7 @@ mod tests {
             (b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml", "an Excel workbook"),
             (b"PK\x03\x04\x14\0\0\0\0\0table.csv", "a zip archive"),
             (b"SQLite format 3\0", "a SQLite database"),
-            (b"a\0,\0b\0\n\01\0,\02\0\n\0", "text in UTF-16"),
+            (b"a\0,\0b\0\n\0x\0,\0y\0\n\0", "text in UTF-16"),
             (b"ab\0\x01\x02cdefgh", "a binary file"),
             (b"ORC\0\0", "an ORC file"),
         ] {

@@ -77,12 +77,9 @@ pub(crate) fn evidence(records: &[Vec<String>]) -> HeaderEvidence {
     }
     let markers = Markers::new(&MISSING);
     let missing = |cell: &str| markers.is_missing(cell);
-    if first.iter().all(|cell| class(cell).is_some() || missing(cell)) {
-        return HeaderEvidence::Data;
-    }
     // A name fewer than fields: the first column holds the names of the rows.
     let shift = usize::from(rest.first().is_some_and(|record| record.len() == first.len() + 1));
-    let mut typed = false;
+    let mut typed = first.iter().all(|cell| class(cell).is_some() || missing(cell));
     for (place, name) in first.iter().enumerate() {
         let cells = rest.iter().filter_map(|record| record.get(place + shift)).filter(|cell| !missing(cell));
         let cells: Vec<&String> = cells.collect();
@@ -212,6 +209,8 @@ mod tests {
             ("0,1,2,3,4\n1.5,2.5,3.5,4.5,g", Names),
             ("country,2019,2020,2021\nA,1,2,4", Names),
             ("k,price\na,$5\nk,$7\nc,free\nd,$9\ne,$3", Names),
+            ("2020-01,2020-02\n5,6\n7,9", Names),
+            ("1,2\nx,y\nz,w", Data),
             ("a,b", Nothing),
             ("", Data),
         ] {
