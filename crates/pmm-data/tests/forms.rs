@@ -296,6 +296,55 @@ proptest! {
     }
 }
 
+/// Whatever is read, no step panics, and a cell that was written is read as the same code and value.
+fn use_all(text: &str) -> Result<(), TestCaseError> {
+    let Ok(source) = Source::from_bytes("t.csv", text.as_bytes().to_vec(), &ReadOptions::default()) else {
+        return Ok(());
+    };
+    let Ok(schema) = Schema::infer(&source, &Overrides::default()) else { return Ok(()) };
+    prop_assert_eq!(&Schema::from_json(&schema.to_json().unwrap()).unwrap(), &schema);
+    let mut coder = schema.coder(&source).unwrap();
+    for record in source.records().unwrap() {
+        let record = record.unwrap();
+        let row = coder.code(&record).unwrap();
+        for ((column, &(code, value)), cell) in schema.columns.iter().zip(&row.cells).zip(&record.cells) {
+            let written = column.decode(code, value, 0.5);
+            if column.is_modelled() {
+                let (again, number) = column.parse(&written).unwrap();
+                let same = number == value || number.is_nan() && value.is_nan();
+                prop_assert!(again == code && same, "{}: {:?} {:?} {:?}", column.reason, cell, written, text);
+            }
+            if let Coding::Levels(_) = column.coding {
+                prop_assert!(written == *cell || cell.trim().is_empty(), "{:?} {:?}", cell, written);
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1024, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_odd_text(
+        text in "((-|−|[+])?[$€(]?[0-9]{1,3}([.,' ][0-9]{3}){0,2}([.,][0-9]{1,3})?[)%-]?( kg| EUR|e5)?|[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,3})?)?( PM|am|Z|[+]02)?|[0-9]{1,2}[ -](Mar|May|June)[ -](20)?[0-9]{2}|(20[0-2][0-9][-/.]?[01][0-9][-/.]?[0-3][0-9])|20[0-2][0-9]-[01][0-9]| ?NA|#|sep=;|[a-c]|[\n,;\t\"\\\\ ]){0,60}",
+    ) {
+        use_all(&text)?;
+    }
+
+    /// One column in which every cell has one of few shapes, so that forms are found often.
+    #[test]
+    fn columns_of_few_shapes(
+        cells in prop::collection::vec("[$]?[1-9][0-9]{0,2}([.,][0-9]{3}){0,2}|[(]?[0-9]{1,4}[,.][0-9]{2}[)]?|[0-9]{1,2}:[0-5][0-9]:[0-5][0-9]|1?[0-9]/1?[0-9]/(20)?1[0-9]|[1-9][0-9]?%", 1..4),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 3..30),
+        delimiter in prop::sample::select(vec![',', ';', '\t']),
+    ) {
+        let row = |place: &prop::sample::Index| format!("\"{}\"{delimiter}1\n", place.get(&cells));
+        let text = order.iter().fold(format!("x{delimiter}y\n"), |text, place| text + &row(place));
+        use_all(&text)?;
+    }
+}
+
 /// More distinct numbers than texts are kept: the form is found on the way, and a sample of values stays.
 #[test]
 fn very_many_dressed_numbers() {
