@@ -15,9 +15,10 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = (notes.messages(), source.digest());
     assert!(table.rows as u64 <= schema.rows);
     for (column, cells) in schema.columns.iter().zip(&table.columns) {
-        let _ = column.field();
-        for (&code, &value) in cells.code.iter().zip(&cells.value) {
-            let _ = column.parse(&column.decode(code, value, 0.5));
+        let decoder = column.decoder().expect("what was typed has a decoder");
+        decoder.array(table.rows, cells, |_| 0.5).expect("what was coded has a type");
+        for cell in cells.iter() {
+            let _ = column.parse(&column.text(cell, 0.5));
         }
     }
 });
