@@ -34,10 +34,12 @@ pub use self::image::{
     grid_png, holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{
-    Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnOverride, ColumnType, ColumnTypeError,
-    DateFormat, DateOrder, Decoder, FileFormat, Grid, GridError, Header, Kind, Level, Levels, LevelsError,
-    MISSING, NumberFormat, Numbers, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError,
-    ReadNotes, ReadOptions, RowBatch, RowsDecoder, Schema, SchemaError, Source, Special, Table, TextFormat,
-    TimeFormat, Unseen, WriteError, Writer, Zone,
+    Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnMarkers, ColumnOverride, ColumnType,
+    ColumnTypeError, DateFormat, DateGrid, DateOrder, Decoder, DressedForm, DurationForm, FileFormat,
+    FractionZeros, Grid, GridError, HalfDay, Header, Kind, LetterCase, Level, Levels, LevelsError, MISSING,
+    MarkerCount, MarkerRole, MarkerUse, MonthFormat, Negative, NumberForm, NumberFormat, Numbers,
+    OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError, ReadNotes, ReadOptions,
+    RowBatch, RowsDecoder, Schema, SchemaError, Source, Special, Table, TextFormat, TimeFormat, Unseen,
+    WriteError, Writer, Zone,
 };
 pub use text::{Bpe, Characters, Piece, TextDataError, TextOptions, TextSource, Tokenizer, Tokens};

@@ -344,7 +344,7 @@ fn given_cells_are_kept_or_refused() {
     assert_eq!(days.parse("2012-02-29").unwrap(), Cell::Value(15_399.0), "a date never seen is that date");
 }
 
-/// Blanks around a level belong to it; around numbers, dates and markers they do not.
+/// Blanks around a level belong to it, also where a marker is one; around numbers, dates and listed markers they do not.
 #[test]
 fn blanks_belong_to_levels() {
     let text = (0..60).fold("a,b,c\n".to_owned(), |text, i| {
@@ -363,13 +363,48 @@ fn blanks_belong_to_levels() {
     assert_eq!(levels.levels().len(), 3);
     assert_eq!(schema.columns[0].text(schema.columns[0].parse("C1 ").unwrap(), 0.5), "C1 ");
     assert_eq!(schema.columns[0].text(schema.columns[0].parse("D").unwrap(), 0.5), " D");
-    assert_eq!(schema.columns[2].missing, 30);
+    assert_eq!((schema.columns[2].missing, schema.columns[2].markers.cells()), (0, 30));
+    assert_eq!(schema.columns[2].text(schema.columns[2].parse(" NA").unwrap(), 0.5), " NA");
+    let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
+    let listed = Overrides { missing: Some(vec!["NA".into()]), ..Overrides::default() };
+    assert_eq!(Schema::infer(&source, &listed).unwrap().columns[2].missing, 30);
+}
+
+/// Which cells were taken as missing is said, by column and by marker: in the schema and when a file is read.
+#[test]
+fn markers_are_told() {
+    let text = (0..60).fold("age,job,day\n".to_owned(), |text, i| {
+        let age = if i % 10 == 3 { "NA".to_owned() } else { (i * 7 % 50).to_string() };
+        let day = if i == 5 { "-".to_owned() } else { format!("2020-01-{:02}", 1 + i % 28) };
+        text + &format!("{age},{},{day}\n", ["cook", "smith", "?"][i % 3])
+    });
+    let source = Source::from_bytes("t.csv", text.into(), &ReadOptions::default()).unwrap();
+    let messages = |overrides: &Overrides| {
+        let schema = Schema::infer(&source, overrides).unwrap();
+        let (_, notes) = Table::read(&source, &schema, usize::MAX, &Streams::new(0)).unwrap();
+        let reasons: Vec<String> = schema.columns.into_iter().map(|column| column.reason).collect();
+        (reasons, notes.messages())
+    };
+    let (reasons, notes) = messages(&Overrides::default());
+    assert!(reasons[0].ends_with("10 % missing; NA (6 cells) is missing"), "{reasons:?}");
+    assert!(reasons[1].ends_with("? (20 cells) is a level"), "{reasons:?}");
+    assert_eq!(
+        notes,
+        [
+            "taken as missing: age: NA (6 cells); day: - (1 cell)",
+            "taken as levels of their columns, not as missing: job: ? (20 cells)"
+        ]
+    );
+    let listed = ["?", "NA", "-"].map(str::to_owned).to_vec();
+    let (reasons, notes) = messages(&Overrides { missing: Some(listed), ..Overrides::default() });
+    assert!(reasons[1].ends_with("33 % missing; ? (20 cells) is missing"), "{reasons:?}");
+    assert_eq!(notes, ["taken as missing: age: NA (6 cells); job: ? (20 cells); day: - (1 cell)"]);
 }
 
 #[test]
 fn foreign_formats_are_named() {
     let error = refused(b"PK\x03\x04rest");
-    assert_eq!(error.to_string(), "t.csv is a zip archive or an Excel workbook, which is not read");
+    assert_eq!(error.to_string(), "t.csv is a zip archive, which is not read");
     assert!(matches!(refused(b"PAR1 this is no parquet"), ReadError::Columnar { .. }));
     assert!(matches!(refused(b"ARROW1 this is no arrow"), ReadError::Columnar { .. }));
     assert!(matches!(refused(b"\x1f\x8b\x08garbage"), ReadError::Io { .. }));

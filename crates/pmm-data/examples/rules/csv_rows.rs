@@ -54,7 +54,14 @@ fn column(rows: MemoryRows, name: &str, texts: Vec<Option<String>>) -> MemoryRow
     }
     for order in [DateOrder::YearMonthDay, DateOrder::MonthDayYear] {
         for (separator, short_year) in [('-', false), ('/', false), ('/', true)] {
-            let format = DateFormat { order, separator, padded: false, short_year, time: None };
+            let format = DateFormat {
+                order,
+                separator: Some(separator),
+                padded: false,
+                short_year,
+                time: None,
+                ..DateFormat::ISO
+            };
             if let Some(dates) = all(&texts, |text| format.value(text)) {
                 return rows.dates(name, DateUnit::Days, dates);
             }

@@ -56,8 +56,8 @@ impl<S: Borrow<Source>> Batches<S> {
     pub fn new(holder: S) -> Result<Self, ReadError> {
         let source = holder.borrow();
         let from = match source.format() {
-            Format::Delimited { delimiter, gzip } => {
-                let mut lines = Lines::open(source, delimiter, gzip)?;
+            Format::Delimited { gzip, .. } => {
+                let mut lines = Lines::open(source, gzip)?;
                 if source.header() {
                     lines.record(source)?;
                 }

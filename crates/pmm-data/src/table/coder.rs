@@ -8,8 +8,9 @@ use arrow_schema::DataType;
 use super::batches::RowBatch;
 use super::cell::{Cell, Cells};
 use super::error::{CellError, Place, ReadError};
-use super::missing::Markers;
+use super::missing::{ColumnMarkers, MarkerRole, MarkerUse, Markers};
 use super::near::listed;
+use super::scalar::Scalar;
 use super::schema::{Column, Schema};
 use super::source::Source;
 use super::value_coder::ValueCoder;
@@ -39,6 +40,8 @@ pub struct ReadNotes {
     pub absent: Vec<String>,
     /// Levels that the schema does not know: unknown.
     pub unseen: Vec<Unseen>,
+    /// Texts that may mark a missing cell, and whether they did, by column.
+    pub markers: Vec<ColumnMarkers>,
 }
 
 impl ReadNotes {
@@ -60,6 +63,12 @@ impl ReadNotes {
                 "column {}: {} cells with levels never seen before are taken as unknown: {levels}",
                 unseen.column, unseen.count
             ));
+        }
+        if let Some(missing) = ColumnMarkers::listed(&self.markers, MarkerRole::Missing) {
+            messages.push(format!("taken as missing: {missing}"));
+        }
+        if let Some(levels) = ColumnMarkers::listed(&self.markers, MarkerRole::Level) {
+            messages.push(format!("taken as levels of their columns, not as missing: {levels}"));
         }
         messages
     }
@@ -168,7 +177,7 @@ impl<S: Borrow<Schema>> Coder<S> {
         };
         let view = View::of(rows.batch.column(place).as_ref());
         let mut cells = Cells::with_capacity(rows.rows());
-        let mut unseen = Vec::new();
+        let (mut unseen, mut marked) = (Vec::new(), Vec::new());
         for row in 0..rows.rows() {
             let Some(scalar) = view.get(row) else {
                 cells.push(Cell::Missing);
@@ -176,11 +185,14 @@ impl<S: Borrow<Schema>> Coder<S> {
             };
             let coded = self.columns[index].values.code(column, scalar, self.markers.as_ref());
             let cell = coded.map_err(|cell| self.refusal(rows, row, column, cell))?;
-            if cell == Cell::Unseen {
-                unseen.push(scalar.text());
+            match (cell, scalar) {
+                (Cell::Unseen, scalar) => unseen.push(scalar.text()),
+                (_, Scalar::Text(text)) if self.is_marker(text) => marked.push((cell, text)),
+                _ => {}
             }
             cells.push(cell);
         }
+        marked.iter().for_each(|&(cell, text)| self.note_marker(index, cell, text));
         unseen.iter().for_each(|text| self.note_unseen(index, text));
         Ok(cells)
     }
@@ -188,6 +200,23 @@ impl<S: Borrow<Schema>> Coder<S> {
     fn refusal(&self, rows: &RowBatch, row: usize, column: &Column, cell: CellError) -> ReadError {
         let (path, place, column) = (self.path.clone(), rows.place(row), column.name.clone());
         ReadError::Cell { path, place, column, cell: Box::new(cell) }
+    }
+
+    fn is_marker(&self, text: &str) -> bool {
+        let text = text.trim();
+        !text.is_empty() && self.markers.as_ref().is_some_and(|markers| markers.is_missing(text))
+    }
+
+    fn note_marker(&mut self, column: usize, cell: Cell, text: &str) {
+        let role = if cell == Cell::Missing { MarkerRole::Missing } else { MarkerRole::Level };
+        let column = &self.schema.borrow().columns[column].name;
+        let known = |one: &ColumnMarkers| one.column == *column && one.found.role == role;
+        let at = self.notes.markers.iter().position(known).unwrap_or_else(|| {
+            let found = MarkerUse { role, markers: vec![] };
+            self.notes.markers.push(ColumnMarkers { column: column.clone(), found });
+            self.notes.markers.len() - 1
+        });
+        self.notes.markers[at].add(text);
     }
 
     fn note_unseen(&mut self, column: usize, text: &str) {

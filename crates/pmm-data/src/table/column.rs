@@ -1,16 +1,16 @@
 //! One cell at a time: text → cell → text.
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use super::cell::Cell;
 use super::column_type::{Class, ColumnType};
 use super::date_unit::{self, DateUnit};
 use super::error::CellError;
 use super::levels::Levels;
-use super::near::near;
-use super::numbers::Number;
+use super::near::{level_like, near};
+use super::number_form::NumberForm;
 use super::places::round_to;
-use super::raw::range;
+use super::raw::{RawKind, range};
 use super::scalar::Scalar;
 use super::schema::{Coding, Column, Numbers};
 use super::view::rounded;
@@ -30,8 +30,8 @@ impl Column {
         }
     }
 
-    /// The type of its arrays: the one it came with; of delimited text, integers, floats, booleans, dates and times of
-    /// their own unit, or text.
+    /// The type of its arrays: the one it came with; of delimited text, integers, floats, booleans, dates, times of day and
+    /// durations of their own unit, or text.
     pub fn column_type(&self) -> ColumnType {
         self.arrow.clone().unwrap_or_else(|| ColumnType::new(self.found_type()))
     }
@@ -89,7 +89,7 @@ impl Column {
     /// what the column can hold: what comes out in a row is what was given.
     pub fn parse(&self, text: &str) -> Result<Cell, CellError> {
         match &self.coding {
-            Coding::Levels(levels) => match self.find_level(levels, text) {
+            Coding::Levels(levels) => match self.meant_level(levels, text) {
                 Some(code) => Ok(Cell::Level(code)),
                 None if text.trim().is_empty() => Ok(Cell::Missing),
                 None => {
@@ -118,11 +118,17 @@ impl Column {
 
     /// The code of a text: as it is, up to blanks around it, or as the value that it means in the column's type.
     pub(crate) fn find_level(&self, levels: &Levels, text: &str) -> Option<u32> {
-        let canonical = || {
-            let scalar = Scalar::parse(self.arrow.as_ref()?, text)?;
-            levels.code(&scalar.text())
-        };
-        levels.find(text).or_else(canonical)
+        levels.find(text).or_else(|| self.canonical_level(levels, text))
+    }
+
+    /// The code of the level that a person means: where several differ from the text in blanks alone, none.
+    fn meant_level(&self, levels: &Levels, text: &str) -> Option<u32> {
+        level_like(levels, text).or_else(|| self.canonical_level(levels, text))
+    }
+
+    fn canonical_level(&self, levels: &Levels, text: &str) -> Option<u32> {
+        let scalar = Scalar::parse(self.arrow.as_ref()?, text)?;
+        levels.code(&scalar.text())
     }
 
     /// The special or the value of a text; none if it is neither.
@@ -139,7 +145,7 @@ impl Column {
         };
         let written = || match &numbers.date {
             Some(date) => date.value(trimmed),
-            None => Number::parse(trimmed).map(|number| number.value),
+            None => numbers.format.value(trimmed),
         };
         let value = typed().or_else(written).filter(|value| value.is_finite())?;
         Some(numbers.cell(value))
@@ -176,7 +182,7 @@ impl Numbers {
         }
     }
 
-    /// The nearest value on the column's grid: integers, decimals and the unit of dates.
+    /// The nearest value on the column's grid: integers, decimals, and the unit or the grid of dates.
     ///
     /// ```
     /// use pmm_data::{Coding, Overrides, ReadOptions, Schema, Source};
@@ -189,7 +195,7 @@ impl Numbers {
     /// ```
     pub fn on_grid(&self, value: f64) -> f64 {
         match (&self.date, self.places) {
-            (Some(date), _) => DateUnit::of(date).round(value),
+            (Some(date), _) => date.round(value),
             (None, Some(places)) => round_to(value, places),
             (None, None) => value,
         }
@@ -204,6 +210,11 @@ impl Numbers {
     /// Whether values count days.
     pub fn counts_days(&self) -> bool {
         self.date.as_ref().is_some_and(|date| DateUnit::of(date) == DateUnit::Day)
+    }
+
+    /// Whether cells of a type can be its values.
+    pub(crate) fn is_of(&self, kind: RawKind) -> bool {
+        self.date.as_ref().map_or(!kind.is_date(), |date| date_unit::holds(date, kind))
     }
 
     /// The nearest value on the grid, in the column's type; none for texts and what is not finite.
@@ -238,9 +249,24 @@ impl Numbers {
         let specials = self.specials.iter().filter_map(|special| special.value);
         match &self.date {
             Some(date) => date_unit::data_type(date),
+            None if matches!(self.format.form, NumberForm::Duration(form) if form.fields == 3) => {
+                self.span_type().unwrap_or(DataType::Float64)
+            }
             None if self.places == Some(0) && specials.chain(ends).all(whole) => DataType::Int64,
             None => DataType::Float64,
         }
+    }
+
+    /// The type of durations: the coarsest unit that holds them all.
+    fn span_type(&self) -> Option<DataType> {
+        let units = [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond];
+        let holds = |digits: u8| {
+            let mut specials = self.specials.iter().filter_map(|special| special.value);
+            self.places.is_some_and(|places| places <= digits)
+                && specials.all(|value| round_to(value, digits) == value)
+        };
+        let (_, unit) = [0, 3, 6, 9].into_iter().zip(units).find(|&(digits, _)| holds(digits))?;
+        Some(DataType::Duration(unit))
     }
 }
 

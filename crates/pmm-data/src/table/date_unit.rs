@@ -2,9 +2,10 @@
 
 use arrow_schema::{DataType, TimeUnit};
 
-use super::date_scan::DateProfile;
-use super::dates::{DateFormat, Zone};
+use super::date_profile::DateProfile;
+use super::dates::{DateFormat, DateOrder};
 use super::raw::{DAY, RawKind};
+use super::time_of_day::Zone;
 
 /// The finest part of a date that a column has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +80,16 @@ fn learned(example: &str) -> Option<DateFormat> {
     profile.format()
 }
 
-/// The Arrow type of a delimited column of dates.
+/// Whether typed cells can be dates of a format: times of day are apart from points in time.
+pub(crate) fn holds(format: &DateFormat, kind: RawKind) -> bool {
+    match format.order {
+        DateOrder::NoDate => matches!(kind, RawKind::Clock { .. }),
+        _ => kind.is_date(),
+    }
+}
+
+/// The Arrow type of a delimited column of dates; months and weeks are their first days. A time of day with an offset has none
+/// but text.
 pub(crate) fn data_type(format: &DateFormat) -> DataType {
     let unit = match DateUnit::of(format) {
         DateUnit::Day => return DataType::Date32,
@@ -87,6 +97,13 @@ pub(crate) fn data_type(format: &DateFormat) -> DataType {
         DateUnit::Second { fraction: 1..=3 } => TimeUnit::Millisecond,
         DateUnit::Second { .. } => TimeUnit::Microsecond,
     };
+    if format.order == DateOrder::NoDate {
+        return match (format.time.map(|time| time.zone), unit) {
+            (Some(Zone::Local), TimeUnit::Microsecond) => DataType::Time64(unit),
+            (Some(Zone::Local), _) => DataType::Time32(unit),
+            _ => DataType::Utf8,
+        };
+    }
     let zone = match format.time.map(|time| time.zone) {
         None | Some(Zone::Local) => None,
         Some(Zone::Utc) => Some("UTC".into()),
@@ -137,6 +154,10 @@ mod tests {
         assert_eq!(of("2000-12-31 23:59"), DataType::Timestamp(TimeUnit::Second, None));
         let offset = Some("+02:00".into());
         assert_eq!(of("2000-12-31T23:59:59.5+02:00"), DataType::Timestamp(TimeUnit::Millisecond, offset));
+        assert_eq!(of("2020-05"), DataType::Date32);
+        assert_eq!(of("14:05"), DataType::Time32(TimeUnit::Second));
+        assert_eq!(of("14:05:07.123456"), DataType::Time64(TimeUnit::Microsecond));
+        assert_eq!(of("14:05+02:00"), DataType::Utf8);
         let utc = Some("UTC".into());
         assert_eq!(of("2000-12-31T23:59:59.123456Z"), DataType::Timestamp(TimeUnit::Microsecond, utc));
     }

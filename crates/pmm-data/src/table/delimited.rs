@@ -26,22 +26,23 @@ pub(crate) struct Lines {
     bytes: ByteRecord,
     /// Whether lines end with a carriage return, as the first one shows.
     returns: Option<bool>,
+    /// Lines before the first record.
+    skipped: u64,
     rows: u64,
     ended: bool,
 }
 
 impl Lines {
-    /// From the first line on, a header included.
-    pub(crate) fn open(source: &Source, delimiter: u8, gzip: bool) -> Result<Self, ReadError> {
-        let end = format!("\n{END}\n").into_bytes();
-        let guard = Guard { inner: source.text(gzip)?, left: LONGEST, end, ended: 0 };
-        let reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .has_headers(false)
-            .flexible(true)
-            .buffer_capacity(1 << 16)
-            .from_reader(guard);
-        Ok(Self { reader, bytes: ByteRecord::new(), returns: None, rows: 0, ended: false })
+    /// From the first record on, a header included; comments and the like before it are skipped.
+    pub(crate) fn open(source: &Source, gzip: bool) -> Result<Self, ReadError> {
+        let skip = source.dialect().skip;
+        let mut inner = source.text(gzip)?;
+        io::copy(&mut inner.by_ref().take(skip.bytes as u64), &mut io::sink())
+            .map_err(|error| source.io(error))?;
+        let guard = Guard { inner, left: LONGEST, end: format!("\n{END}\n").into_bytes(), ended: 0 };
+        let reader = source.dialect().reader().buffer_capacity(1 << 16).from_reader(guard);
+        let (bytes, skipped) = (ByteRecord::new(), skip.lines);
+        Ok(Self { reader, bytes, returns: None, skipped, rows: 0, ended: false })
     }
 
     /// The next record's fields, whatever their number; none at the end.
@@ -58,6 +59,7 @@ impl Lines {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < ROWS && bytes < BYTES {
             let Some(line) = self.read(source)? else { break };
+            self.drop_trailing(source);
             let (expected, found) = (names.len(), self.bytes.len());
             if expected != found {
                 return Err(ReadError::Ragged { path: source.name().into(), line, expected, found });
@@ -79,6 +81,15 @@ impl Lines {
         Ok(Some(RowBatch { first, lines: Some(lines), batch }))
     }
 
+    /// Takes out the empty cell after a delimiter at the line's end, where that separates nothing.
+    fn drop_trailing(&mut self, source: &Source) {
+        let (names, fields) = (source.names().len(), self.bytes.len());
+        let empty = self.bytes.iter().next_back().is_some_and(<[u8]>::is_empty);
+        if source.dialect().trailing && empty && fields == names + 1 {
+            self.bytes.truncate(names);
+        }
+    }
+
     /// Reads a record into `bytes`; the line at which it begins, none at the end.
     fn read(&mut self, source: &Source) -> Result<Option<u64>, ReadError> {
         let path = || source.name().to_owned();
@@ -87,11 +98,12 @@ impl Lines {
         }
         self.reader.get_mut().left = LONGEST;
         let before = self.reader.position().line();
+        let open = before + self.skipped;
         let line = match self.reader.read_byte_record(&mut self.bytes).map_err(csv::Error::into_kind) {
-            Ok(true) => self.begin(before),
-            Ok(false) => return Err(ReadError::OpenQuote { path: path(), line: before }),
+            Ok(true) => self.begin(before) + self.skipped,
+            Ok(false) => return Err(ReadError::OpenQuote { path: path(), line: open }),
             Err(csv::ErrorKind::Io(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
-                return Err(ReadError::OpenQuote { path: path(), line: before });
+                return Err(ReadError::OpenQuote { path: path(), line: open });
             }
             Err(csv::ErrorKind::Io(error)) => return Err(source.io(error)),
             Err(other) => return Err(source.io(io::Error::other(format!("{other:?}")))),
@@ -102,7 +114,7 @@ impl Lines {
             return Ok(None);
         }
         if last.strip_suffix(b"\n").unwrap_or(last).ends_with(END.as_bytes()) {
-            let line = self.reader.position().line().saturating_sub(self.line_ends());
+            let line = (self.reader.position().line() + self.skipped).saturating_sub(self.line_ends());
             return Err(ReadError::OpenQuote { path: path(), line });
         }
         Ok(Some(line))

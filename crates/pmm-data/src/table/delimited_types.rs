@@ -13,14 +13,15 @@ use super::view::{View, float_array, raw_array, rounded};
 
 impl Decoder<'_> {
     /// The texts of a delimited file in the decoder's type, for Parquet and Arrow. Empty cells and the markers of `missing`
-    /// are null (in columns out of the model, empty ones alone); a text that the type cannot hold is refused, never changed.
+    /// that are no levels are null (in columns out of the model, empty ones alone); a text that the type cannot hold is
+    /// refused, never changed.
     pub fn typed(&self, texts: &ArrayRef, missing: &[String]) -> Result<ArrayRef, WriteError> {
         let View::Texts(texts) = View::of(texts.as_ref()) else {
             return Err(WriteError::Array { column: self.column().name.clone(), reason: "no texts".into() });
         };
         let markers = self.column().is_modelled().then(|| Markers::new(missing));
         let gap = |text: &str| match &markers {
-            Some(markers) => markers.is_missing(text.trim()),
+            Some(markers) => markers.is_missing(text.trim()) && !self.is_level(text),
             None => text.is_empty(),
         };
         let texts = texts.into_iter().map(|text| text.filter(|text| !gap(text)));
@@ -43,6 +44,12 @@ impl Decoder<'_> {
             }
             _ => Ok(text_array(self.data_type(), texts)),
         }
+    }
+
+    /// Whether a marker is a level of the column.
+    fn is_level(&self, text: &str) -> bool {
+        let Coding::Levels(levels) = &self.column().coding else { return false };
+        levels.code(text).or_else(|| levels.code(text.trim())).is_some()
     }
 
     /// The value that a text means; refused where the type would change it.

@@ -56,6 +56,16 @@ pub enum ReadError {
         path: String,
         /// What it seems to be.
         what: &'static str,
+        /// What to do with it.
+        advice: &'static str,
+    },
+    /// One column only, whose cells seem to be several.
+    #[error("{path}: no comma, tab, semicolon or bar separates its fields; {separator:?} may")]
+    NoDelimiter {
+        /// The file.
+        path: String,
+        /// What cuts every line alike.
+        separator: char,
     },
     /// A delimiter that cannot separate fields.
     #[error("{0:?} cannot be a delimiter")]
@@ -154,7 +164,11 @@ impl ReadError {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {
                 "the compressed file ends too early; copy or download it again".into()
             }
-            Self::Unsupported { .. } => "export the table as CSV, Parquet or Arrow".into(),
+            Self::Unsupported { advice, .. } => (*advice).into(),
+            Self::NoDelimiter { separator: ' ', .. } => {
+                "--set delimiter=' ' if there is one blank between fields; else write commas: tr -s ' ' ',' < FILE > table.csv".into()
+            }
+            Self::NoDelimiter { separator, .. } => format!("--set delimiter='{separator}', or --set delimiter=, if it is one column"),
             Self::Delimiter(_) => "use one ASCII character such as , ; | or a tab".into(),
             Self::Ragged { .. } => {
                 "put quotes around fields that contain the delimiter, or name the delimiter if it was guessed wrongly".into()

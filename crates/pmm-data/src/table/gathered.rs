@@ -1,12 +1,12 @@
 //! One column while the file is read: text, numbers of a type, or what is left out of the model.
 
 use arrow_array::Array;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 
 use super::batches::RowBatch;
 use super::column_type::{Class, ColumnType, class};
 use super::error::OverrideError;
-use super::missing::Markers;
+use super::missing::{MarkerUse, Markers};
 use super::overrides::ColumnOverride;
 use super::profile::{Limits, Nature, Profile, TextProfile};
 use super::schema::{Coding, Column, Kind, PairKind};
@@ -15,7 +15,7 @@ use super::view::View;
 
 /// What is gathered of one column.
 pub(crate) enum Gathered {
-    Text(TextProfile),
+    Text(Box<TextProfile>),
     Typed(Box<TypedProfile>),
     LeftOut(LeftOut),
 }
@@ -27,9 +27,11 @@ pub(crate) struct LeftOut {
 }
 
 impl Gathered {
-    /// For the column at a place, of a type.
-    pub(crate) fn new(data_type: &DataType, limits: Limits, place: u64) -> Self {
-        let text = |nature| Self::Text(TextProfile::new(limits, place, nature));
+    /// For the column at a place; `delimiter` is what separates fields, in delimited text.
+    pub(crate) fn new(field: &Field, limits: Limits, place: u64, delimiter: Option<char>) -> Self {
+        let data_type = field.data_type();
+        let text =
+            |nature| Self::Text(Box::new(TextProfile::new(limits, place, nature, field.name(), delimiter)));
         let typed = |typed| Self::Typed(Box::new(TypedProfile::new(typed, limits, place)));
         match class(data_type) {
             Class::Text if matches!(data_type, DataType::Dictionary(..)) => text(Nature::Levels),
@@ -45,18 +47,17 @@ impl Gathered {
         }
     }
 
-    /// Takes note of the cells of a batch. With `markers` (delimited text), empty cells and markers are missing; else nulls
-    /// alone are.
+    /// Takes note of the cells of a batch. With `markers` (delimited text), empty cells are missing, and markers may be; else
+    /// nulls alone are.
     pub(crate) fn add(&mut self, array: &dyn Array, batch: &RowBatch, markers: Option<&Markers>) {
         match (self, View::of(array)) {
             (Self::Text(profile), View::Texts(texts)) => {
-                let missing = |text: &str| markers.is_some_and(|markers| markers.is_missing(text.trim()));
                 for (row, text) in texts.into_iter().enumerate() {
-                    profile.add(text.filter(|text| !missing(text)), batch.place(row));
+                    profile.add(text, batch.place(row), markers);
                 }
             }
             (Self::Text(profile), view) => {
-                (0..array.len()).for_each(|row| profile.add(None, batch.place(row)));
+                (0..array.len()).for_each(|row| profile.add(None, batch.place(row), None));
                 debug_assert!(matches!(view, View::Null(_)), "arrays have the type of their column");
             }
             (Self::Typed(profile), view) => profile.add(&view, |row| batch.place(row)),
@@ -101,6 +102,7 @@ impl LeftOut {
             reason: self.reason,
             arrow,
             missing: self.missing,
+            markers: MarkerUse::default(),
             coding: Coding::Out,
         })
     }

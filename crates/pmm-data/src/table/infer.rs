@@ -23,9 +23,10 @@ impl Schema {
         let missing = overrides.missing.clone().unwrap_or_else(|| MISSING.map(str::to_owned).to_vec());
         let markers = source.is_delimited().then(|| Markers::new(&missing));
         let limits = Limits::new(source.names().len());
+        let delimiter = source.is_delimited().then(|| source.delimiter());
         let mut gathered: Vec<Gathered> = (0..)
             .zip(source.schema().fields())
-            .map(|(place, field)| Gathered::new(field.data_type(), limits, place))
+            .map(|(place, field)| Gathered::new(field, limits, place, delimiter))
             .collect();
         let mut rows = 0;
         for batch in source.batches()? {
@@ -85,8 +86,9 @@ impl Inference<'_> {
         self.check_pair(pair, &coding)?;
         let as_found = kind == auto && pair == kind.default_pair();
         let reason = self.reason(as_found, &coding, why);
-        let (name, missing) = (self.name.to_owned(), self.profile.missing);
-        Ok(Column { name, kind, pair, reason, arrow: self.arrow, missing, coding })
+        let Profile { missing, markers, .. } = self.profile;
+        let name = self.name.to_owned();
+        Ok(Column { name, kind, pair, reason, arrow: self.arrow, missing, markers, coding })
     }
 
     fn coding(&self, kind: Kind, pair: PairKind, why: String) -> Result<(Coding, String), ReadError> {
@@ -108,6 +110,9 @@ impl Inference<'_> {
         let missing = self.profile.missing;
         if missing > 0 && missing < self.profile.cells {
             reason += &format!("; {} missing", share(missing, self.profile.cells));
+        }
+        if let Some(note) = self.profile.markers.note() {
+            reason += &format!("; {note}");
         }
         reason
     }

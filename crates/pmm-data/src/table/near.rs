@@ -1,5 +1,15 @@
 //! Names like a mistyped one, and short lists of names for messages.
 
+use super::levels::Levels;
+
+/// The code of a level as it is written, else of the only one that differs from it in blanks at its ends.
+pub(crate) fn level_like(levels: &Levels, written: &str) -> Option<u32> {
+    levels.code(written).or_else(|| {
+        let mut like = levels.levels().iter().filter(|level| level.text.trim() == written.trim());
+        like.next().filter(|_| like.next().is_none()).and_then(|level| levels.code(&level.text))
+    })
+}
+
 /// Up to five of `names` that a reader may have meant by `text`, nearest first; all of the first five if none is near.
 pub(crate) fn near<'a>(text: &str, names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let wanted = text.to_lowercase();
@@ -58,6 +68,15 @@ mod tests {
         assert_eq!(distance("kitten", "sitting", 9), 3);
         assert_eq!(distance("", "abc", 9), 3);
         assert_eq!(distance("abc", "abc", 9), 0);
+    }
+
+    #[test]
+    fn blanks_at_the_ends() {
+        let level = |text: &str, count| super::super::levels::Level { text: text.into(), count };
+        let levels = Levels::new(vec![level("a ", 3), level("b", 2), level(" b", 1)]).unwrap();
+        assert_eq!([level_like(&levels, "a"), level_like(&levels, "a ")], [Some(0), Some(0)]);
+        assert_eq!([level_like(&levels, "b"), level_like(&levels, " b")], [Some(1), Some(2)]);
+        assert_eq!(level_like(&levels, "b "), None, "either could be meant");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::number_form::NumberForm;
+
 /// 2⁵³: below it f64 holds every integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -12,6 +14,8 @@ pub(crate) struct Number {
     pub(crate) value: f64,
     /// Digits after the point.
     pub(crate) decimals: u8,
+    /// How many of them are zeros at the end.
+    pub(crate) zeros: u8,
     /// Written with an exponent.
     pub(crate) exponent: bool,
     /// Written with leading zeros (`007`): a code rather than a number.
@@ -25,7 +29,7 @@ impl Number {
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         if unsigned.eq_ignore_ascii_case("inf") || unsigned.eq_ignore_ascii_case("infinity") {
             let value = if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY };
-            return Some(Self { value, decimals: 0, exponent: false, code: false });
+            return Some(Self { value, decimals: 0, zeros: 0, exponent: false, code: false });
         }
         let (mantissa, power) = match unsigned.split_once(['e', 'E']) {
             Some((mantissa, power)) => (mantissa, Some(power.strip_prefix(['+', '-']).unwrap_or(power))),
@@ -40,6 +44,7 @@ impl Number {
         Some(Self {
             value: text.parse().ok()?,
             decimals: part.len().min(255) as u8,
+            zeros: (part.len() - part.trim_end_matches('0').len()).min(255) as u8,
             exponent: power.is_some(),
             code: whole.len() > 1 && whole.starts_with('0'),
         })
@@ -53,17 +58,21 @@ impl Number {
 
 /// How the numbers of a column are written.
 ///
-/// A value is rounded to `decimals` digits and loses its trailing zeros down to `least`. So columns that always write two
-/// digits (`1.50`), columns that write what is needed (`1.5`) and those that write `1.0` for one all come back as they were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A value is rounded to `decimals` digits, the most that any cell needs; then it has at least `least` digits, the fewest that
+/// any cell has. So columns that always write two digits (`1.50`), columns that write what is needed (`1.5`) and integers
+/// written `371.0` all come back as they were, and what was never seen stays on the same grid.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberFormat {
-    /// The most digits seen after the point; 0 for integers.
+    /// The most digits after the point that are needed: zeros at the end do not count. 0 for integers.
     pub decimals: u8,
     /// The fewest digits seen after the point.
     pub least: u8,
     /// Some cells have exponents: values are written as short as possible, very large and small ones with exponents.
     pub exponent: bool,
+    /// Separators, currency, units, percent, or a duration.
+    #[serde(default, skip_serializing_if = "NumberForm::is_plain")]
+    pub form: NumberForm,
 }
 
 impl NumberFormat {
@@ -71,13 +80,39 @@ impl NumberFormat {
     ///
     /// ```
     /// use pmm_data::NumberFormat;
-    /// let money = NumberFormat { decimals: 2, least: 2, exponent: false };
+    /// let money = NumberFormat { decimals: 2, least: 2, ..NumberFormat::default() };
     /// assert_eq!(money.text(1.5), "1.50");
     /// assert_eq!(money.text(-0.001), "0.00");
-    /// let plain = NumberFormat { decimals: 2, least: 0, exponent: false };
+    /// let plain = NumberFormat { decimals: 2, least: 0, ..NumberFormat::default() };
     /// assert_eq!(plain.text(0.1 + 0.2), "0.3");
+    /// let integers = NumberFormat { decimals: 0, least: 1, ..NumberFormat::default() };
+    /// assert_eq!(integers.text(180.4), "180.0");
     /// ```
     pub fn text(&self, value: f64) -> String {
+        let plain = self.plain_text(value);
+        match &self.form {
+            NumberForm::Plain => plain,
+            NumberForm::Dressed(form) => form.dress(&plain),
+            NumberForm::Duration(form) => form.dress(&plain),
+        }
+    }
+
+    /// The value of a text in this form; groups, currency and unit may be left out. Infinities are no values.
+    pub fn value(&self, text: &str) -> Option<f64> {
+        self.form.read(text.trim()).map(|number| number.value).filter(|value| value.is_finite())
+    }
+
+    /// The nearest value on the grid of decimals: the one that [`text`](Self::text) writes.
+    ///
+    /// ```
+    /// let format = pmm_data::NumberFormat { decimals: 1, ..Default::default() };
+    /// assert_eq!(format.round(1.26), 1.3);
+    /// ```
+    pub fn round(&self, value: f64) -> f64 {
+        if value.is_finite() { self.plain_text(value).parse().unwrap_or(value) } else { value }
+    }
+
+    fn plain_text(&self, value: f64) -> String {
         let value = value + 0.0; // −0 becomes 0
         if self.exponent {
             let text = format!("{value:?}");
@@ -96,6 +131,11 @@ impl NumberFormat {
             Some(rest) if rest.bytes().all(|byte| byte == b'0' || byte == b'.') => rest.to_owned(),
             _ => text,
         }
+    }
+
+    /// Whether the parts make sense together; a stored format is checked with it.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.form.is_valid()
     }
 }
 
@@ -121,30 +161,30 @@ fn pad(text: &mut String, least: u8) {
     }
 }
 
-/// The formats of many numbers, gathered.
-#[derive(Debug, Clone, Copy)]
+/// The digits of many numbers, gathered.
+#[derive(Debug, Clone)]
 pub(crate) struct FormatProfile(Option<NumberFormat>);
 
 impl FormatProfile {
     pub(crate) const NONE: Self = Self(None);
 
+    /// Numbers in a form already found.
+    pub(crate) fn of(format: NumberFormat) -> Self {
+        Self(Some(format))
+    }
+
     /// Takes note of one number.
     pub(crate) fn add(&mut self, number: &Number) {
-        let own =
-            NumberFormat { decimals: number.decimals, least: number.decimals, exponent: number.exponent };
-        self.0 = Some(match self.0 {
-            None => own,
-            Some(format) => NumberFormat {
-                decimals: format.decimals.max(own.decimals),
-                least: format.least.min(own.least),
-                exponent: format.exponent || own.exponent,
-            },
-        });
+        let (needed, written) = (number.decimals - number.zeros, number.decimals);
+        let format = self.0.get_or_insert(NumberFormat { least: written, ..NumberFormat::default() });
+        format.decimals = format.decimals.max(needed);
+        format.least = format.least.min(written);
+        format.exponent |= number.exponent;
     }
 
     /// The common format.
     pub(crate) fn format(&self) -> NumberFormat {
-        self.0.unwrap_or(NumberFormat { decimals: 0, least: 0, exponent: false })
+        self.0.clone().unwrap_or_default()
     }
 }
 
@@ -177,13 +217,15 @@ mod tests {
     /// What the three usual ways of writing a column look like after reading and writing.
     #[test]
     fn texts_come_back() {
-        let columns: [&[&str]; 6] = [
+        let columns: [&[&str]; 8] = [
             &["1", "20", "-3"],
             &["1.50", "2.00", "-0.25"],
             &["1.5", "2", "0.25"],
             &["1.0", "2.25", "-3.125"],
             &["2.5199999809265137", "2.049999952316284", "0.1"],
             &["1e-9", "1.5e30", "2"],
+            &["371.0", "180.0", "-2.0"],
+            &["1.50", "2.30"],
         ];
         for column in columns {
             let mut profile = FormatProfile::NONE;
@@ -197,13 +239,25 @@ mod tests {
 
     #[test]
     fn values_are_rounded_to_the_columns_digits() {
-        let format = NumberFormat { decimals: 2, least: 0, exponent: false };
+        let format = NumberFormat { decimals: 2, ..NumberFormat::default() };
         assert_eq!(format.text(1.0 / 3.0), "0.33");
         assert_eq!(format.text(0.999), "1");
         assert_eq!(format.text(-0.0), "0");
-        assert_eq!(
-            NumberFormat { decimals: 0, least: 0, exponent: false }.text(2.5e20),
-            "250000000000000000000"
-        );
+        assert_eq!(format.round(2.0 / 3.0), 0.67);
+        assert_eq!(NumberFormat::default().text(2.5e20), "250000000000000000000");
+    }
+
+    /// Integers written with a decimal stay integers; values of two digits with one needed stay on tenths.
+    #[test]
+    fn zeros_at_the_end_are_no_digits() {
+        let format = |texts: &[&str]| {
+            let mut profile = FormatProfile::NONE;
+            texts.iter().for_each(|text| profile.add(&Number::parse(text).unwrap()));
+            profile.format()
+        };
+        assert_eq!(format(&["371.0", "12.0"]).text(180.4), "180.0");
+        assert_eq!(format(&["371.0", "12.0"]).round(180.4), 180.0);
+        assert_eq!(format(&["1.50", "2.30"]).text(1.777), "1.80");
+        assert_eq!(format(&["1.50", "2.35"]).text(1.777), "1.78");
     }
 }

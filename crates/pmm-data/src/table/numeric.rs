@@ -5,7 +5,6 @@ use super::date_unit::DateUnit;
 use super::dates::DateFormat;
 use super::error::{OverrideError, ReadError};
 use super::infer::Inference;
-use super::numbers::Number;
 use super::profile::Nature;
 use super::rules::{grouped, share};
 use super::scalar::Scalar;
@@ -28,7 +27,7 @@ impl Inference<'_> {
         let mut spectrum = Spectrum::new(&self.profile, date)
             .ok_or_else(|| self.unfit(wanted.name(), "it has too many texts that are no numbers"))?;
         self.check_tokens(wanted, &spectrum)?;
-        let (format, distinct) = (self.profile.format, spectrum.points.len());
+        let (format, distinct) = (self.profile.format.clone(), spectrum.points.len());
         let mut specials = self.specials(date, &mut spectrum)?;
         let discrete =
             specials.is_empty() && spectrum.scale == 1.0 && distinct <= few(self.profile.present());
@@ -121,7 +120,7 @@ impl Inference<'_> {
                 }
                 (Some(Scalar::Float(_, float)), _) => Some(float),
                 (_, Some(date)) => date.value(text),
-                (_, None) => Number::parse(text).map(|number| number.value),
+                (_, None) => self.profile.format.value(text),
             };
             let known = value.filter(|&value| spectrum.points.iter().any(|point| point.0 == value));
             values.push(
@@ -148,6 +147,10 @@ impl Inference<'_> {
         let many =
             format!("{}{}", if spectrum.scale > 1.0 { "more than " } else { "" }, grouped(distinct as u64));
         let mut reason = match kind {
+            _ if kind != Kind::DateTime && !numbers.format.form.is_plain() => {
+                let example = numbers.text(numbers.grid.values()[numbers.grid.len() - 1]);
+                format!("{} like {example}, {many} distinct", numbers.format.form.noun())
+            }
             Kind::Count => format!("non-negative integers, {many} distinct"),
             Kind::Positive => {
                 format!(
@@ -156,7 +159,8 @@ impl Inference<'_> {
                 )
             }
             Kind::DateTime => {
-                format!("dates like {}, {many} distinct", numbers.text(numbers.grid.values()[0]))
+                let noun = numbers.date.map_or("dates", |date| date.noun());
+                format!("{noun} like {}, {many} distinct", numbers.text(numbers.grid.values()[0]))
             }
             _ if self.profile.nature == Nature::Times => format!("times in seconds, {many} distinct"),
             _ => format!("numbers, {many} distinct"),
@@ -166,6 +170,13 @@ impl Inference<'_> {
         }
         if numbers.discrete {
             reason += ", each with its own probability";
+        }
+        let remark = match kind {
+            Kind::DateTime => self.profile.date_remark,
+            _ => numbers.format.form.words(),
+        };
+        if let Some(remark) = remark {
+            reason += &format!("; {remark}");
         }
         if !numbers.specials.is_empty() {
             let part = |special: &Special| {

@@ -5,7 +5,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 
 use super::column::boolean_texts;
-use super::date_unit::DateUnit;
+use super::date_unit::{DateUnit, holds};
 use super::dates::DateFormat;
 use super::numbers::NumberFormat;
 use super::raw::RawKind;
@@ -68,7 +68,7 @@ impl Column {
         let text = match &self.coding {
             _ if self.arrow.is_some() || data_type == DataType::Utf8 => TextFormat::Plain,
             Coding::Numbers(numbers) => {
-                numbers.date.map_or(TextFormat::Numbers(numbers.format), TextFormat::Dates)
+                numbers.date.map_or_else(|| TextFormat::Numbers(numbers.format.clone()), TextFormat::Dates)
             }
             Coding::Levels(levels) if data_type == DataType::Boolean => {
                 boolean_texts(levels).map_or(TextFormat::Plain, |(no, yes)| TextFormat::Booleans { no, yes })
@@ -93,8 +93,11 @@ impl TextFormat {
     fn text(&self, scalar: Scalar<'_>) -> String {
         match (self, scalar) {
             (Self::Numbers(format), Scalar::Raw(RawKind::Int, raw)) => format.text(raw as f64),
+            (Self::Numbers(format), Scalar::Raw(kind @ RawKind::Span { .. }, raw)) => {
+                format.text(kind.value(raw, false))
+            }
             (Self::Numbers(format), Scalar::Float(_, float)) if float.is_finite() => format.text(float),
-            (Self::Dates(format), Scalar::Raw(kind, raw)) if kind.is_date() => {
+            (Self::Dates(format), Scalar::Raw(kind, raw)) if holds(format, kind) => {
                 format.text(kind.value(raw, DateUnit::of(format) == DateUnit::Day))
             }
             (Self::Booleans { no, yes }, Scalar::Raw(RawKind::Bool, raw)) => {
@@ -137,7 +140,7 @@ mod tests {
 
     #[test]
     fn integers_may_be_written_with_a_point() {
-        let format = TextFormat::Numbers(NumberFormat { decimals: 1, least: 1, exponent: false });
+        let format = TextFormat::Numbers(NumberFormat { least: 1, ..NumberFormat::default() });
         assert_eq!(format.texts(&Int64Array::from(vec![371])).unwrap(), ["371.0"]);
     }
 }

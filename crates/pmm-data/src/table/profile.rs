@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use pmm_core::{Purpose, Streams};
 
-use super::date_scan::DateProfile;
+use super::date_profile::DateProfile;
 use super::dates::DateFormat;
 use super::error::Place;
-use super::numbers::{FormatProfile, Number, NumberFormat};
+use super::missing::{Marked, MarkerCounts, MarkerUse, Markers};
+use super::number_form::NumberForm;
+use super::numbers::{FormatProfile, NumberFormat};
 use super::places::{finest, places_of};
 use super::sample::Reservoir;
 
@@ -52,6 +54,10 @@ pub(crate) struct Profile {
     pub(crate) ambiguous: bool,
     /// Dates that are finer than a microsecond.
     pub(crate) finer: bool,
+    /// What was decided about dates that a reader may not expect.
+    pub(crate) date_remark: Option<&'static str>,
+    /// Markers of missing cells, and what they stand for.
+    pub(crate) markers: MarkerUse,
     /// Some cell has leading zeros.
     pub(crate) codes: bool,
     /// Some cell is an integer that f64 cannot hold.
@@ -82,18 +88,25 @@ pub(crate) enum Nature {
 /// What is gathered of a column of text.
 #[derive(Debug)]
 pub(crate) struct TextProfile {
-    cells: u64,
-    missing: u64,
-    numbers: u64,
-    format: FormatProfile,
-    places: Option<u8>,
-    dates: DateProfile,
-    codes: bool,
-    too_long: bool,
-    infinite: Vec<(String, Place)>,
-    steps: Steps,
-    seen: Seen,
-    nature: Nature,
+    pub(crate) cells: u64,
+    /// Empty cells, and those with a marker until it is known what these stand for.
+    pub(crate) missing: u64,
+    pub(crate) numbers: u64,
+    pub(crate) format: FormatProfile,
+    pub(crate) places: Option<u8>,
+    /// The form in which numbers are read.
+    pub(crate) form: NumberForm,
+    /// Cells with a marker.
+    pub(crate) marked: MarkerCounts,
+    /// What separates fields in the file; none where it is no delimited text.
+    pub(crate) delimiter: Option<char>,
+    pub(crate) dates: DateProfile,
+    pub(crate) codes: bool,
+    pub(crate) too_long: bool,
+    pub(crate) infinite: Vec<(String, Place)>,
+    pub(crate) steps: Steps,
+    pub(crate) seen: Seen,
+    pub(crate) nature: Nature,
     limits: Limits,
     place: u64,
 }
@@ -148,14 +161,23 @@ impl Profile {
 
 impl TextProfile {
     /// Of the column at a place; `nature` is known for dictionaries.
-    pub(crate) fn new(limits: Limits, place: u64, nature: Nature) -> Self {
+    pub(crate) fn new(
+        limits: Limits,
+        place: u64,
+        nature: Nature,
+        name: &str,
+        delimiter: Option<char>,
+    ) -> Self {
         Self {
             cells: 0,
             missing: 0,
             numbers: 0,
             format: FormatProfile::NONE,
             places: Some(0),
-            dates: DateProfile::default(),
+            form: NumberForm::Plain,
+            marked: MarkerCounts::default(),
+            delimiter,
+            dates: DateProfile::named(name),
             codes: false,
             too_long: false,
             infinite: Vec::new(),
@@ -167,30 +189,14 @@ impl TextProfile {
         }
     }
 
-    pub(crate) fn finish(self) -> Profile {
-        Profile {
-            cells: self.cells,
-            missing: self.missing,
-            numbers: self.numbers,
-            format: self.format.format(),
-            places: self.places,
-            date: self.dates.format(),
-            ambiguous: self.dates.is_ambiguous(),
-            finer: false,
-            codes: self.codes,
-            too_long: self.too_long,
-            infinite: self.infinite,
-            steps: self.steps,
-            seen: self.seen,
-            nature: self.nature,
-        }
-    }
-
-    /// Takes note of one cell; none is missing. Blanks around a text count, except where it is a number or a date.
-    pub(crate) fn add(&mut self, cell: Option<&str>, place: Place) {
+    /// Takes note of one cell. None is missing, and with `markers` (delimited text) an empty one is; what a marker is will be
+    /// known when all cells were seen. Blanks around a text count, except where it is a number or a date.
+    pub(crate) fn add(&mut self, cell: Option<&str>, place: Place, markers: Option<&Markers>) {
         self.cells += 1;
-        let Some(text) = cell else {
+        let marked = markers.zip(cell).map_or(Marked::No, |(markers, text)| markers.mark(text.trim()));
+        let Some(text) = cell.filter(|_| marked == Marked::No) else {
             self.missing += 1;
+            self.marked.add(cell.unwrap_or_default(), marked);
             return;
         };
         let known = match &mut self.seen {
@@ -214,7 +220,7 @@ impl TextProfile {
             return f64::NAN;
         }
         self.dates.add(text);
-        let Some(number) = Number::parse(text) else { return f64::NAN };
+        let Some(number) = self.form.read_exact(text) else { return f64::NAN };
         self.codes |= number.code;
         self.too_long |= number.too_long();
         if number.value.is_finite() {
@@ -247,6 +253,11 @@ impl TextProfile {
 
     /// Goes over to a sample, or gives up, when there are too many texts.
     fn outgrow(&mut self) {
+        if let Seen::Texts(texts) = &self.seen
+            && texts.len() == self.limits.values + 1
+        {
+            self.find_form();
+        }
         let Seen::Texts(texts) = &self.seen else { return };
         let full = self.limits.bytes == 0;
         if texts.len() <= self.limits.values && !full {

@@ -67,6 +67,11 @@ fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Gue
     }
 }
 
+/// Whether the cells are dates, or numbers with few other texts.
+pub(crate) fn is_typed(profile: &Profile) -> bool {
+    is_dates(profile) || is_numbers(profile)
+}
+
 fn is_dates(profile: &Profile) -> bool {
     if profile.nature == Nature::Dates {
         return !matches!(profile.seen, Seen::TooMany);
@@ -187,7 +192,12 @@ fn texts_guess(profile: &Profile, name: &str, texts: &HashMap<Box<str>, Entry>) 
             if unique { "unique per row".into() } else { format!("{:.0} % distinct", 100.0 * distinct) };
         return Guess::new(Kind::Identifier, format!("texts, {share}; kept out of the model"));
     }
-    Guess::new(Kind::Category, category_reason(profile, texts.len()))
+    let mut reason = category_reason(profile, texts.len());
+    let trimmed: std::collections::HashSet<&str> = texts.keys().map(|text| text.trim()).collect();
+    if trimmed.len() < texts.len() {
+        reason += "; some differ only in blanks at their ends";
+    }
+    Guess::new(Kind::Category, reason)
 }
 
 fn category_reason(profile: &Profile, levels: usize) -> String {

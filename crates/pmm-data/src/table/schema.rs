@@ -7,6 +7,7 @@ use super::dates::DateFormat;
 use super::error::SchemaError;
 use super::grid::Grid;
 use super::levels::Levels;
+use super::missing::MarkerUse;
 use super::numbers::NumberFormat;
 use super::scalar::Scalar;
 
@@ -41,7 +42,8 @@ pub struct Schema {
     pub delimiter: char,
     /// Whether the file names its columns.
     pub header: bool,
-    /// Texts that mark a missing cell in delimited text, beside the empty text; elsewhere only null is missing.
+    /// Texts that may mark a missing cell in delimited text, beside the empty text: each column says whether they do
+    /// ([`Column::markers`]), unless they are the user's. Elsewhere only null is missing.
     pub missing: Vec<String>,
     /// The columns, in the order of the file.
     pub columns: Vec<Column>,
@@ -63,6 +65,9 @@ pub struct Column {
     pub arrow: Option<ColumnType>,
     /// How many cells are missing.
     pub missing: u64,
+    /// Texts that may mark a missing cell, and whether they do in this column; none unless it is delimited text.
+    #[serde(default, skip_serializing_if = "MarkerUse::is_empty")]
+    pub markers: MarkerUse,
     /// How its cells become numbers.
     pub coding: Coding,
 }
@@ -327,6 +332,6 @@ impl Numbers {
         if self.date.is_some_and(|date| !date.is_valid()) {
             return Some("its date format is unknown");
         }
-        (self.format.least > self.format.decimals).then_some("its format has more least than most decimals")
+        (!self.format.is_valid()).then_some("its number format is unknown")
     }
 }

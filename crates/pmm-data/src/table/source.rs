@@ -15,8 +15,10 @@ use super::columnar;
 use super::delimited::Lines;
 use super::digest;
 use super::error::ReadError;
+use super::foreign::Foreign;
+use super::header::{self, Header, HeaderEvidence};
 use super::schema::Schema;
-use super::sniff::{self, Header};
+use super::sniff::{self, Dialect, Sniffed};
 
 /// How to read a file, where that should not be guessed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,6 +52,7 @@ pub struct Source {
     name: String,
     store: Store,
     format: Format,
+    dialect: Dialect,
     header: bool,
     names: Vec<String>,
     schema: SchemaRef,
@@ -144,8 +147,8 @@ impl Source {
 
     fn blank(name: String, store: Store, format: Format) -> Self {
         let schema = Arc::new(arrow_schema::Schema::empty());
-        let digest = OnceLock::new();
-        Self { name, store, format, header: true, names: vec![], schema, notes: vec![], digest }
+        let (dialect, digest) = (Dialect::plain(b','), OnceLock::new());
+        Self { name, store, format, dialect, header: true, names: vec![], schema, notes: vec![], digest }
     }
 
     /// Gives the columns names and types, and looks at the first row.
@@ -154,7 +157,7 @@ impl Source {
             self.schema = columnar::schema(&self)?;
             self.names = self.schema.fields().iter().map(|field| field.name().clone()).collect();
         }
-        let notes = sniff::unique_names(&mut self.names);
+        let notes = header::unique_names(&mut self.names);
         self.notes.extend(notes);
         let field = |(place, name): (usize, &String)| match self.schema.fields().get(place) {
             Some(field) => field.as_ref().clone().with_name(name),
@@ -172,19 +175,12 @@ impl Source {
     /// The format, by the first bytes.
     fn find_format(&self) -> Result<Format, ReadError> {
         let head = self.head(&mut *self.raw()?, 8)?;
-        let unsupported = |what| Err(ReadError::Unsupported { path: self.name.clone(), what });
         match head.as_slice() {
             [] => Err(ReadError::Empty { path: self.name.clone() }),
             [0x1f, 0x8b, ..] => Ok(Format::Delimited { delimiter: b',', gzip: true }),
             [b'P', b'A', b'R', b'1', ..] => Ok(Format::Parquet),
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Format::Arrow),
             [0xff, 0xff, 0xff, 0xff, ..] => Ok(Format::ArrowStream),
-            [b'F', b'E', b'A', b'1', ..] => unsupported("a Feather file of version 1"),
-            [b'P', b'K', 3, 4, ..] => unsupported("a zip archive or an Excel workbook"),
-            [0xd0, 0xcf, 0x11, 0xe0, ..] => unsupported("an old Excel workbook"),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => unsupported("compressed with zstd"),
-            [0xfd, b'7', b'z', b'X', b'Z', ..] => unsupported("compressed with xz"),
-            [b'B', b'Z', b'h', ..] => unsupported("compressed with bzip2"),
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 let bytes = format!("{:02X} {:02X}", head[0], head[1]);
                 Err(ReadError::NotUtf8 { path: self.name.clone(), line: 1, column: "1".into(), bytes })
@@ -196,30 +192,37 @@ impl Source {
     /// Delimiter, header and names of a delimited text.
     fn find_names(&mut self, gzip: bool, options: &ReadOptions) -> Result<(), ReadError> {
         let head = self.head(&mut *self.text(gzip)?, sniff::HEAD)?;
-        let whole = head.len() < sniff::HEAD;
-        let delimiter = match options.delimiter {
-            None => sniff::delimiter(&head, whole),
-            Some(given)
-                if given.is_ascii() && (given == '\t' || !given.is_ascii_control()) && given != '"' =>
-            {
-                given as u8
-            }
-            Some(given) => return Err(ReadError::Delimiter(given)),
-        };
-        self.format = Format::Delimited { delimiter, gzip };
+        if let Some(Foreign { what, advice }) = Foreign::of_text(&head) {
+            return Err(ReadError::Unsupported { path: self.name.clone(), what, advice });
+        }
+        let sniffed = Sniffed::new(&head, head.len() < sniff::HEAD, delimiter(options)?);
+        if let Some(separator) = sniffed.other_delimiter {
+            return Err(ReadError::NoDelimiter { path: self.name.clone(), separator });
+        }
+        self.format = Format::Delimited { delimiter: sniffed.dialect.delimiter, gzip };
+        (self.dialect, self.notes) = (sniffed.dialect, sniffed.notes);
         self.header = match options.header {
             Header::Yes => true,
             Header::No => false,
-            Header::Auto => sniff::has_header(&sniff::first_records(&head, whole, delimiter)),
+            Header::Auto => sniffed.header != HeaderEvidence::Data,
         };
-        let mut lines = Lines::open(self, delimiter, gzip)?;
-        let first = lines.record(self)?.ok_or_else(|| ReadError::Empty { path: self.name.clone() })?;
-        let width = first.len();
-        let more = lines.record(self).ok().flatten().is_some_and(|second| second.len() == width + 1);
+        self.read_names(gzip)
+    }
+
+    /// Names by the first two records, whatever they are.
+    fn read_names(&mut self, gzip: bool) -> Result<(), ReadError> {
+        let mut lines = Lines::open(self, gzip)?;
+        let mut first = lines.record(self)?.ok_or_else(|| ReadError::Empty { path: self.name.clone() })?;
+        let longer = |second: Vec<String>| second.len() == first.len() + 1;
+        let more = !self.dialect.trailing && lines.record(self).ok().flatten().is_some_and(longer);
+        first.pop_if(|last| self.dialect.trailing && last.trim().is_empty());
         if !self.header {
-            self.names = (1..=width).map(|place| format!("c{place}")).collect();
+            self.names = (1..=first.len()).map(|place| format!("c{place}")).collect();
             self.notes.push("no header line: columns are called c1, c2, …".into());
             return Ok(());
+        }
+        if let Some(name) = first.first_mut().filter(|_| self.dialect.commented_header) {
+            *name = name.trim_start_matches('#').to_owned();
         }
         self.names = first.into_iter().map(|name| name.trim().to_owned()).collect();
         if more {
@@ -289,6 +292,10 @@ impl Source {
         Ok(self.digest.get_or_init(|| digest.to_hex().to_string()))
     }
 
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -339,6 +346,15 @@ impl Source {
         let mut head = Vec::new();
         from.take(most as u64).read_to_end(&mut head).map_err(|error| self.io(error))?;
         Ok(head)
+    }
+}
+
+/// The delimiter that is asked for.
+fn delimiter(options: &ReadOptions) -> Result<Option<u8>, ReadError> {
+    let fit = |given: char| given.is_ascii() && (given == '\t' || !given.is_ascii_control()) && given != '"';
+    match options.delimiter {
+        Some(given) if !fit(given) => Err(ReadError::Delimiter(given)),
+        given => Ok(given.map(|given| given as u8)),
     }
 }
 

@@ -8,7 +8,8 @@ use super::column_type::Width;
 use super::date_unit::{DateUnit, iso_format};
 use super::dates::DateFormat;
 use super::error::Place;
-use super::numbers::{FormatProfile, Number, NumberFormat};
+use super::missing::MarkerUse;
+use super::numbers::NumberFormat;
 use super::places::{finest, places_in};
 use super::profile::{Entry, Limits, Nature, Profile, Seen, Steps, TOKENS, ValueSample};
 use super::raw::RawKind;
@@ -197,6 +198,8 @@ impl TypedProfile {
             date,
             ambiguous: false,
             finer: matches!(typed, Typed::Raw(kind) if kind.finer(step)),
+            date_remark: None,
+            markers: MarkerUse::default(),
             codes: false,
             too_long: self.too_long,
             infinite: self.infinite,
@@ -237,19 +240,13 @@ fn nature(typed: Typed) -> Nature {
 
 /// How numbers of a type are shown: decimals with all their digits, floats with at least one.
 fn format(typed: Typed, places: Option<u8>) -> NumberFormat {
-    let zero = |places: u8| match places {
-        0 => "0".to_owned(),
-        places => format!("0.{}", "0".repeat(usize::from(places))),
+    let (decimals, least, exponent) = match (typed, places) {
+        (Typed::Raw(RawKind::Decimal { scale }), _) => (scale.max(0) as u8, scale.max(0) as u8, false),
+        (Typed::Raw(_), places) => (places.unwrap_or(0), 0, false),
+        (Typed::Float(_), Some(places)) => (places, 1, false),
+        (Typed::Float(_), None) => (1, 1, true),
     };
-    let texts = match (typed, places) {
-        (Typed::Raw(RawKind::Decimal { scale }), _) => vec![zero(scale.max(0) as u8)],
-        (Typed::Raw(_), places) => vec![zero(places.unwrap_or(0)), zero(0)],
-        (Typed::Float(_), Some(places)) => vec![zero(places.max(1)), zero(1)],
-        (Typed::Float(_), None) => vec!["0.0e0".into()],
-    };
-    let mut profile = FormatProfile::NONE;
-    texts.iter().filter_map(|text| Number::parse(text)).for_each(|number| profile.add(&number));
-    profile.format()
+    NumberFormat { decimals, least, exponent, ..NumberFormat::default() }
 }
 
 /// The greatest common divisor of a step and an integer.

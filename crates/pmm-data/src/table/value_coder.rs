@@ -40,7 +40,8 @@ impl ValueCoder {
         Ok(Self { codes })
     }
 
-    /// The cell of a value. In delimited text `markers` are missing, but for what a typed column had as a value.
+    /// The cell of a value. In delimited text `markers` are missing, but for those that are levels of the column, or that a typed
+    /// column had as a value.
     pub(crate) fn code(
         &self,
         column: &Column,
@@ -49,11 +50,15 @@ impl ValueCoder {
     ) -> Result<Cell, CellError> {
         match (&column.coding, scalar) {
             (Coding::Levels(levels), Scalar::Text(text)) => {
-                let known = || column.arrow.is_some() && levels.code(text).is_some();
-                if is_missing(text, markers) && !known() {
-                    return Ok(Cell::Missing);
+                let code = || match is_missing(text, markers) {
+                    true => levels.code(text).or_else(|| levels.code(text.trim())),
+                    false => column.find_level(levels, text),
+                };
+                match code() {
+                    Some(code) => Ok(Cell::Level(code)),
+                    None if is_missing(text, markers) => Ok(Cell::Missing),
+                    None => Ok(Cell::Unseen),
                 }
-                Ok(column.find_level(levels, text).map_or(Cell::Unseen, Cell::Level))
             }
             (Coding::Levels(_), scalar) => {
                 let code = scalar.key().and_then(|key| self.codes.get(&key));
@@ -83,7 +88,7 @@ fn raw_cell(column: &Column, numbers: &Numbers, kind: RawKind, raw: i128) -> Res
     if raw == BEYOND {
         return Err(column.refusal(numbers, "a decimal of more than 38 digits"));
     }
-    if numbers.date.is_some() != kind.is_date() {
+    if !numbers.is_of(kind) {
         return Err(column.refusal(numbers, &kind.text(raw)));
     }
     Ok(numbers.cell(kind.value(raw, numbers.counts_days())))
