@@ -192,7 +192,7 @@ fn other_encodings_are_named() {
 fn nothing_to_read() {
     refused("", &["t.csv is empty"]);
     refused("a,b\n", &["t.csv has a header and no rows"]);
-    refused("PK\x03\x04and so on", &["Excel", "hint: export the table as CSV"]);
+    refused("PK\x03\x04and so on", &["a zip archive, which is not read", "hint: unpack it"]);
     let place = Place::new();
     place.run_with("fit -", "").fails(1, &["standard input is empty"]);
     place.run("fit .").fails(1, &["is an empty folder", "hint:"]);

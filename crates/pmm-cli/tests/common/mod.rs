@@ -191,7 +191,7 @@ pub(crate) fn pets(rows: u64) -> String {
             format!("{:.1}", 3.0 + 10.0 * species as f64 + age as f64 + rng.normal())
         };
         let rain = if rng.unit() < 0.4 { 0.0 } else { 0.05 + 9.0 * rng.unit() };
-        let sex = if rng.unit() < 0.1 { "NA" } else { pick(&mut rng, &["female", "male"]) };
+        let sex = if rng.unit() < 0.1 { "" } else { pick(&mut rng, &["female", "male"]) };
         let (month, day) = (1 + rng.below(12), 1 + rng.below(28));
         let _ = writeln!(
             text,
