@@ -142,8 +142,8 @@ mod tests {
                 }
             }
         }
-        for piece in 0..2 {
-            for (w, e) in cut(&state.weights, piece).iter().zip(&expected[piece]) {
+        for (piece, expected) in expected.iter().enumerate() {
+            for (w, e) in cut(&state.weights, piece).iter().zip(expected) {
                 assert!((w - e).abs() < 1e-6, "{w} {e}");
             }
         }
