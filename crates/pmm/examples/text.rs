@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(path) => Fit::new(Data::open(path)).minutes(10.0),
         None => {
             let mut small = pmm::Settings::new();
-            small.set("net.width", 32)?.set("net.blocks", 2)?.set("net.length", 32)?;
+            small.set("net.width", 32)?.set("net.heads", 4)?.set("net.blocks", 2)?.set("net.length", 32)?;
             Fit::new(Data::from_text("the cat sat on the mat and the dog lay on the log. ".repeat(60)))
                 .settings(&small)
                 .steps(200)
