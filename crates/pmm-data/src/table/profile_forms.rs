@@ -4,20 +4,15 @@ use super::missing::{MarkerRole, MarkerUse, OtherCells};
 use super::number_scan::find_form;
 use super::numbers::FormatProfile;
 use super::places::{finest, places_of};
-use super::profile::{Entry, Nature, Profile, Seen, TextProfile};
+use super::profile::{Entry, Profile, Seen, TextProfile};
 use super::rules;
 
-/// Where nothing separates fields, the reading of `1,234` is as open as between tabs.
-const NO_DELIMITER: char = '\t';
-
 impl TextProfile {
-    /// Looks for one form of numbers among the texts; afterwards the profile is as if they had been plain numbers.
+    /// Looks for one form of numbers among the texts of a delimited file; afterwards the profile is as if they had been plain
+    /// numbers. What came as text in a type stays text, but for plain numbers and dates.
     pub(crate) fn find_form(&mut self) {
-        if self.nature == Nature::Levels || self.dates.format().is_some() {
-            return;
-        }
+        let Some(delimiter) = self.delimiter.filter(|_| self.dates.format().is_none()) else { return };
         let Seen::Texts(texts) = &mut self.seen else { return };
-        let delimiter = self.delimiter.unwrap_or(NO_DELIMITER);
         let trimmed = texts.iter().map(|(text, entry)| (text.trim(), entry.count));
         let Some(format) = find_form(trimmed, delimiter) else { return };
         (self.numbers, self.places) = (0, Some(0));
