@@ -1,5 +1,5 @@
-"""Measures pmm on texts beside a PyTorch reference and n-gram models. `measure.py PART…`: parts are reference, same, text8,
-causal, schedules, calls, memory, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
+"""Measures pmm on texts beside a PyTorch reference and n-gram models. `measure.py PART…`: parts are reference, same, text8, masked,
+causal, schedules, calls, memory, proteins, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
 and the pictures from the newest of each."""
 
 import json
@@ -84,7 +84,7 @@ def same():
     text, held_out = shakespeare()
     for seed in range(3):
         kept(f"same-pmm-{seed}", lambda: fit_and_eval(
-            WORK / "same.pmm", text, held_out, "--steps", STEPS, "--seed", seed, "--set", f"train.ema={1 - 10 / STEPS}"))
+            WORK / "same.pmm", text, held_out, "--set", "net.kind=masked", "--steps", STEPS, "--seed", seed, "--set", f"train.ema={1 - 10 / STEPS}"))
         kept(f"same-torch-{seed}", lambda: torch(text, "--valid", 0.05, "--steps", STEPS, "--seed", seed), HERE / "train.py")
 
 
@@ -92,6 +92,19 @@ def text8_tiny():
     text, held_out = text8()
     model = WORK / "text8.pmm"
     kept("text8-pmm", lambda: fit_and_eval(model, text, held_out, "--preset", "text8-tiny", "--valid", 4 / 70))
+
+
+def text8_masked():
+    text, held_out = text8()
+    model = WORK / "text8-masked.pmm"
+    kept("text8-masked", lambda: fit_and_eval(model, text, held_out, "--preset", "text8-tiny-masked", "--valid", 4 / 70))
+
+
+def proteins():
+    """Writes PROTEINS.md."""
+    example = ["cargo", "build", "--release", "--quiet", "-p", "pmm", "--example", "scores"]
+    subprocess.run(example, check=True, cwd=ROOT)
+    subprocess.run([sys.executable, str(HERE / "proteins.py"), str(WORK / "proteins")], check=True)
 
 
 def causal():
@@ -104,7 +117,7 @@ def schedules():
     text, held_out = text8()
     for name in SCHEDULES:
         kept(f"schedule-{name}", lambda: fit_and_eval(
-            WORK / "schedule.pmm", text, held_out, "--valid", 4 / 70, "--steps", SCHEDULE_STEPS, "--set", f"schedule={name}"))
+            WORK / "schedule.pmm", text, held_out, "--valid", 4 / 70, "--steps", SCHEDULE_STEPS, "--set", "net.kind=masked", "--set", f"schedule={name}"))
 
 
 def calls():
@@ -145,7 +158,7 @@ def memory():
 def report():
     found = measuring.newest(CACHE)
     lines = ["# Texts, measured", "", "Made by `bench/text/run`; two cores, no accelerator. Budgets are in CPU minutes of both cores together, since the machine",
-             "had other work beside. Parts that have not been run are absent.", ""]
+             "had other work beside. Parts that have not been run are absent. ORDERED.md has more of the ordered network, PROTEINS.md sequences.", ""]
     if "reference" in found:
         lines += ["## The reference", "", f"Ten steps from the same weights on the same batches: {found['reference']['said']}.", ""]
     pairs = [(found.get(f"same-pmm-{s}"), found.get(f"same-torch-{s}")) for s in range(3)]
@@ -160,17 +173,23 @@ def report():
         ours = found["text8-pmm"]
         lines += ["## text8: 66M characters to learn, 4M held out", "", "| model | bits per character |", "|---|---|"]
         lines += [f"| n-gram of order {order}, modified Kneser–Ney, first 20M characters | {value:.3f} |" for order, value in ours["ngram_bits"]]
-        lines.append(f"| pmm `text8-tiny`, {ours['fit_cpu'] / 60:.0f} CPU minutes: bound | {bits(ours)} |")
-        lines.append(f"| the same, NPC | {ours['npc_bits']:.3f} |")
+        lines.append(f"| pmm `text8-tiny`, {ours['fit_cpu'] / 60:.0f} CPU minutes: left to right | {bits(ours)} |")
+        lines.append(f"| the same, random order | {ours['random_order_bits']:.3f} |")
+        if "text8-masked" in found:
+            masked = found["text8-masked"]
+            lines.append(f"| pmm `text8-tiny-masked`, {masked['fit_cpu'] / 60:.0f} CPU minutes: bound | {bits(masked)} |")
+            lines.append(f"| the same, NPC | {masked['npc_bits']:.3f} |")
         if "text8-causal" in found:
             causal = found["text8-causal"]
             lines.append(f"| autoregressive transformer of the same size, PyTorch, {causal['cpu_seconds'] / 60:.0f} CPU minutes | {bits(causal)} |")
             plots.curve(ours, causal, HERE / "curve.svg")
             lines += ["", "![Bits per character while training](curve.svg)"]
-        gaps, ngram = ours["gaps"], ours["gaps_ngram"]
-        lines += ["", "30 % of the characters of held-out passages hidden:", "", "| | recovered by the best guess | bits per hidden character |", "|---|---|---|",
-                  f"| pmm | {100 * gaps['recovered']:.1f} % | {gaps['bits']:.3f} |",
-                  f"| trigram model, exact | {100 * ngram['recovered']:.1f} % | {ngram['bits']:.3f} |", ""]
+        ngram = ours["gaps_ngram"]
+        lines += ["", "Hidden characters of held-out passages: all at once, and one after the other, each given the truth before:", "",
+                  "| | bits, at once | recovered, at once | bits, in turn | recovered, in turn |", "|---|---|---|---|---|"]
+        lines += [f"| {name} | {gaps['at_once_bits']:.3f} | {100 * gaps['recovered']:.1f} % | {gaps['bits']:.3f} | {100 * gaps['in_turn_recovered']:.1f} % |"
+                  for name, gaps in (("30 % hidden", ours["gaps"]), ("gaps of 20", ours["gaps_of_20"]))]
+        lines += [f"| 30 % hidden, trigram model, exact | – | {100 * ngram['recovered']:.1f} % | {ngram['bits']:.3f} | – |", ""]
     if any(f"schedule-{name}" in found for name in SCHEDULES):
         lines += [f"## Schedules: {SCHEDULE_STEPS} steps each, text8", "", "| schedule | bound, bits per character | NPC |", "|---|---|---|"]
         lines += [f"| {name} | {bits(found[f'schedule-{name}'])} | {found[f'schedule-{name}']['npc_bits']:.3f} |"
@@ -198,8 +217,8 @@ def bits(result):
 
 
 if __name__ == "__main__":
-    parts = {"reference": lambda: kept("reference", reference), "same": same, "text8": text8_tiny, "causal": causal,
-             "schedules": schedules, "calls": calls, "memory": memory, "report": report}
+    parts = {"reference": lambda: kept("reference", reference), "same": same, "text8": text8_tiny, "masked": text8_masked, "causal": causal,
+             "schedules": schedules, "calls": calls, "memory": memory, "proteins": proteins, "report": report}
     for part in sys.argv[1:] or list(parts):
         parts[part]()
     report()

@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Impute(ImputeArgs),
     Infill(InfillArgs),
     Predict(PredictArgs),
+    Score(ScoreArgs),
     Eval(EvalArgs),
     Trace(TraceArgs),
     Info(InfoArgs),
@@ -76,11 +77,16 @@ pub(crate) enum Format {
     Txt,
     /// Texts, one JSON object {"text": …} a line
     Jsonl,
+    /// Sequences, each under a line with its name
+    Fasta,
 }
 
 /// How texts are drawn.
 #[derive(Debug, Args)]
 pub(crate) struct TextDrawing {
+    /// For texts: the order in which an ordered network fills positions [default: left-to-right]
+    #[arg(long, value_enum)]
+    pub(crate) order: Option<TextOrder>,
     /// For texts: below 1 keeps closer to what is likely, 0 takes the likeliest [default: 1]
     #[arg(long, value_name = "T")]
     pub(crate) temperature: Option<f64>,
@@ -95,8 +101,16 @@ pub(crate) struct TextDrawing {
 impl TextDrawing {
     /// Whether anything is asked for.
     pub(crate) fn is_given(&self) -> bool {
-        self.temperature.is_some() || self.top_k.is_some() || self.top_p.is_some()
+        self.order.is_some() || self.temperature.is_some() || self.top_k.is_some() || self.top_p.is_some()
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextOrder {
+    /// From left to right, what is known first
+    LeftToRight,
+    /// In a random order, another for every text
+    Random,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -216,6 +230,14 @@ pub(crate) struct FitArgs {
     /// only null is missing
     #[arg(long, value_name = "TEXT;…")]
     pub(crate) missing: Option<String>,
+    /// A rule that the rows keep, beside those that are found: "dropoff >= pickup", "total = fare + tip", "zone -> borough"; may be
+    /// repeated
+    #[arg(long, value_name = "RULE")]
+    pub(crate) rule: Vec<String>,
+    /// Leave out rules that are found: about a column, of a kind, or of a sentence as it is printed; may be repeated. --set
+    /// rules=off leaves out all
+    #[arg(long, value_name = "NAME")]
+    pub(crate) no_rule: Vec<String>,
     /// Kinds and pairs of columns, as in a model's schema.json, edited
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
@@ -229,6 +251,14 @@ pub(crate) struct FitArgs {
     pub(crate) common: Common,
 }
 
+/// Numbers of rows, as in `1000..2000`.
+fn row_range(text: &str) -> Result<std::ops::Range<u64>, String> {
+    let (first, end) = text.split_once("..").ok_or("rows are given as A..B, such as 0..1000")?;
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is no row number"));
+    let (first, end) = (number(first)?, number(end)?);
+    if first < end { Ok(first..end) } else { Err(format!("there are no rows from {first} to {end}")) }
+}
+
 /// Draw new rows, texts or images.
 #[derive(Debug, Args)]
 pub(crate) struct SampleArgs {
@@ -237,11 +267,19 @@ pub(crate) struct SampleArgs {
     /// How many [default: 1000 rows, 1 text, 64 images]
     #[arg(short, value_name = "N")]
     pub(crate) n: Option<u64>,
-    /// Cells that are given, such as species=Adelie,island=Dream; for a text, its beginning; for images, label=CLASS, or the file
-    /// of an image that is to be filled in where --mask is bright
+    /// For tables: rows A to B of the endless sample of the seed, B left out, counted from 0: pieces made anywhere fit together
+    #[arg(long, value_name = "A..B", conflicts_with_all = ["n", "given_file"], value_parser = row_range)]
+    pub(crate) rows: Option<std::ops::Range<u64>>,
+    /// What is given: a cell (species=Adelie), a range (mass=3500..4000, year=2008..), a list (island=Dream|Biscoe), a missing cell
+    /// (sex=); for a text, its beginning; for images, label=CLASS, or the file of an image that is to be filled in where --mask
+    /// is bright
     #[arg(long, value_name = "COLUMN=VALUE,…")]
     pub(crate) given: Vec<String>,
-    /// For texts: how masks are lifted [default: events; steps if --steps is given]. For images: how noise is taken away [default:
+    /// For tables: a file of rows of which some cells are given, the others empty or not there; -n samples of each [default: 1]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) given_file: Option<PathBuf>,
+    /// For texts: how masks are lifted [default: left to right, one token at a time; events for a masked network; steps if --steps is
+    /// given]. For images: how noise is taken away [default:
     /// dpm; leap for the Poisson pair]
     #[arg(long, value_enum)]
     pub(crate) sampler: Option<Sampler>,
@@ -251,6 +289,9 @@ pub(crate) struct SampleArgs {
     pub(crate) steps: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) text: TextDrawing,
+    /// For texts: tokens of each, its beginning among them; longer ones than the model's window slide on [default: the window]
+    #[arg(long, value_name = "N")]
+    pub(crate) length: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) image: ImageDrawing,
     /// Let repeated values (integers, prices) take values that were never seen
@@ -291,8 +332,8 @@ pub(crate) struct ImputeArgs {
 
 /// Complete the gaps of a text.
 ///
-/// A gap is written ____ (three or more: one token for each; a token is a character unless the model has another tokenizer) or
-/// [MASK:12] for twelve tokens. All else is kept to the byte.
+/// A gap is written ____ (three or more: one token for each; a token is a character unless the model has another tokenizer),
+/// [MASK:12] for twelve tokens, or [MASK] for as many as fit. All else is kept to the byte.
 #[derive(Debug, Args)]
 pub(crate) struct InfillArgs {
     /// A model's folder
@@ -302,7 +343,19 @@ pub(crate) struct InfillArgs {
     /// How many completions
     #[arg(short, value_name = "N", default_value_t = 1)]
     pub(crate) n: usize,
-    /// How masks are lifted [default: events; steps if --steps is given]
+    /// Draw K completions and give the likeliest, the likeliest first
+    #[arg(long, value_name = "K")]
+    pub(crate) candidates: Option<NonZeroUsize>,
+    /// The most tokens of a gap that is written [MASK] [default: 24]
+    #[arg(long, value_name = "N")]
+    pub(crate) longest: Option<NonZeroUsize>,
+    /// Give such a gap the length that makes the whole the likeliest, not one that is drawn
+    #[arg(long)]
+    pub(crate) likeliest_length: bool,
+    /// Words beside a gap stay as they are: no letter of a filling touches one of theirs
+    #[arg(long)]
+    pub(crate) whole_words: bool,
+    /// How masks are lifted [default: left to right, one token at a time; events for a masked network; steps if --steps is given]
     #[arg(long, value_enum)]
     pub(crate) sampler: Option<Sampler>,
     /// Network calls [default: one per token]
@@ -352,6 +405,30 @@ pub(crate) struct PredictArgs {
     pub(crate) common: Common,
 }
 
+/// Say how likely rows or texts are, and what in them is not.
+///
+/// For documents of a text (or sequences of FASTA): bits from left to right, in random orders and averaged over orders, and the rank by the first;
+/// with --format jsonl also the surprise of every token. For rows: writes for every row its log-likelihood in nats with a standard error, the largest surprise of a cell, −log p(cell | the rest of
+/// the row), the cells that surprise and the rules that are broken: errors in data, outliers, drift between two files.
+#[derive(Debug, Args)]
+pub(crate) struct ScoreArgs {
+    /// A model's folder
+    pub(crate) model: PathBuf,
+    /// Rows or texts to score; - reads standard input
+    pub(crate) data: PathBuf,
+    /// What an empty cell of the rows says: that there is nothing, or nothing
+    #[arg(long, value_enum, default_value = "missing")]
+    pub(crate) empty: EmptyCells,
+    /// The number of the first row: what is random is keyed by row numbers, so that pieces of a table are scored as the whole would
+    /// be
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) first_row: u64,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
 /// Score a model against rows, text or images it has not seen.
 ///
 /// A table: makes as many rows as there are and compares: columns, dependences, a classifier that tries to tell real from made,
@@ -372,8 +449,8 @@ pub(crate) struct EvalArgs {
     /// The column to predict [default: the model's target, or the last column]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// Score these samples, and nothing else: texts (JSON lines, as pmm sample --format jsonl writes them) or images (a folder, as
-    /// pmm sample --out FOLDER writes it; folders in it are classes)
+    /// Score these samples, and nothing else: rows (any table, also of another program), texts (JSON lines, as pmm sample --format jsonl writes them) or images (a folder, as
+    /// pmm sample --out FOLDER writes it; folders in it are classes). Of rows, a page is written with --out
     #[arg(long, value_name = "FILE")]
     pub(crate) samples: Option<PathBuf>,
     /// For images: weights of a feature network, to measure distances with: a ResNet of CIFAR-10, EfficientNet-Lite0 or the

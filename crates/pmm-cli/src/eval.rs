@@ -23,20 +23,27 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<()> {
 }
 
 fn of_table(args: &EvalArgs, model: &table::Model) -> anyhow::Result<()> {
-    if args.is_of_images() || args.samples.is_some() || args.judge.is_some() {
-        return refuse("--features, -n, --steps, --samples and --judge are not for tables", "leave them out");
+    if args.is_of_images() || args.judge.is_some() {
+        return refuse("--features, -n, --steps and --judge are not for tables", "leave them out");
     }
     let mut eval = model.evaluate(table::Data::open(&args.data)).seed(args.common.seed());
     if let Some(path) = &args.train {
         eval = eval.train(table::Data::open(path));
     }
+    if let Some(path) = &args.samples {
+        eval = eval.samples(table::Data::open(path));
+    }
     if let Some(target) = &args.target {
         eval = eval.target(target);
     }
     let report = eval.run(&mut watcher(args.common.quiet))?;
-    let page = report.write(folder(args))?;
+    // The model's folder keeps the report on its own rows.
+    let page = match args.samples.is_none() || args.out.is_some() {
+        true => Some(report.write(folder(args))?),
+        false => None,
+    };
     say_notes(&report.notes, args.common.quiet);
-    show(args, report.to_json(), || Ok(summary(&report)), Some(page))
+    show(args, report.to_json(), || Ok(summary(&report)), page)
 }
 
 fn of_text(args: &EvalArgs, model: &text::Model) -> anyhow::Result<()> {
@@ -125,7 +132,8 @@ fn summary(report: &table::Report<'_>) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    format!("{} rows made, {} real rows\n{text}\n", report.synth.rows(), report.real.rows())
+    let verdict: String = report.verdict().iter().map(|sentence| format!("{sentence}\n")).collect();
+    format!("{} rows made, {} real rows\n{text}\n\n{verdict}", report.synth.rows(), report.real.rows())
 }
 
 /// Texts of JSON lines.

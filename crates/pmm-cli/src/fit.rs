@@ -35,10 +35,13 @@ fn pairs(args: &FitArgs) -> anyhow::Result<Set> {
     args.set.iter().map(pair).collect()
 }
 
-/// Of what kind the data are: as the user says, else by what is there.
+/// Of what kind the data are: as the user says, as those of a fit that goes on, else by what is there.
 fn kind(args: &FitArgs, set: &Set) -> anyhow::Result<DataKind> {
     match set.iter().rev().find(|(key, _)| key == "kind") {
-        None => Ok(pmm::recognise(&args.data, args.preset.as_deref())?),
+        None => match args.resume.then(|| pmm::kind_of_model(&folder(args))).flatten() {
+            Some(kind) => Ok(kind),
+            None => Ok(pmm::recognise(&args.data, args.preset.as_deref())?),
+        },
         Some((_, name)) => match DataKind::from_name(name) {
             Some(kind) => Ok(kind),
             None => refuse(format!("--set kind={name} is not understood"), "kind is table, text or image"),
@@ -94,7 +97,12 @@ fn place(args: &FitArgs) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)>
     if args.resume && args.minutes.is_some() && !args.common.quiet {
         say("note: --minutes is not looked at: the number of steps was set when the fit began");
     }
-    Ok((args.out.clone().unwrap_or_else(|| default_folder(&args.data)), None))
+    Ok((folder(args), None))
+}
+
+/// The model's folder.
+fn folder(args: &FitArgs) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| default_folder(&args.data))
 }
 
 fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
@@ -107,6 +115,12 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
     }
     if let Some(HeldOut::File(path)) = &args.valid {
         fit = fit.held_out(table::Data::open(path));
+    }
+    for rule in &args.rule {
+        fit = fit.rule(rule);
+    }
+    for name in &args.no_rule {
+        fit = fit.without_rule(name);
     }
     let mut watcher = watcher(args.common.quiet);
     let prepared = configured!(fit, args, settings, device, folder).prepare(&mut watcher)?;
@@ -122,7 +136,7 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
         say(columns::table(schema));
         let rules = prepared.rules();
         if !rules.is_empty() {
-            say("rules that hold in these rows (eval says how often made rows break them):");
+            say("rules that hold in these rows, and that made rows keep:");
         }
         for found in rules.iter().take(RULES) {
             let share = found.evidence.share();

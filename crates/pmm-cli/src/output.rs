@@ -8,6 +8,7 @@ use pmm::table::WriteError;
 use pmm::{Device, Error};
 
 use crate::cli::Common;
+use crate::data_flags::data_flags;
 
 /// Writes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
@@ -19,6 +20,16 @@ pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
 /// A line on standard error. Whoever reads it may have gone: that never costs a result.
 pub(crate) fn say(line: impl AsRef<str>) {
     let _ = writeln!(std::io::stderr().lock(), "{}", visible(line.as_ref()));
+}
+
+/// A bug is told of; a panic of a reader in a damaged file becomes an error, and is told of as such.
+pub(crate) fn tell_of_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !pmm::table::is_reading_guarded() {
+            usual(panic);
+        }
+    }));
 }
 
 /// Notes, unless they are not wanted.
@@ -84,7 +95,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         let refusal = cause.downcast_ref::<Refusal>().map(|refusal| refusal.hint.clone());
         refusal.or_else(|| cause.downcast_ref::<WriteError>()?.hint()).or_else(|| {
             let error = cause.downcast_ref::<Error>()?;
-            flags(error).map(str::to_owned).or_else(|| error.remedy())
+            flags(error).map(str::to_owned).or_else(|| data_flags(error)).or_else(|| error.remedy())
         })
     })
 }

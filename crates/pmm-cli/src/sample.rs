@@ -5,9 +5,10 @@ use std::path::Path;
 use pmm::image::{Hole, read_image};
 use pmm::{Event, Model, Watcher, image, table, text};
 
-use crate::cli::{Ending, ImageDrawing, SampleArgs, Sampler, TextDrawing};
+use crate::cli::{Ending, ImageDrawing, SampleArgs, Sampler, TextDrawing, TextOrder};
 use crate::output::{prepare, refuse, say_notes};
 use crate::terminal::{interrupted, watcher};
+use crate::write::Texts;
 use crate::{given, write};
 
 /// Pixels of a mask from here on are bright: to be filled in.
@@ -26,13 +27,29 @@ fn rows(args: &SampleArgs, model: &table::Model) -> anyhow::Result<()> {
     if args.image.is_given() {
         return refuse("--guidance, --mask, --churn and --final are for images", "leave them out");
     }
-    if args.text.is_given() || args.sampler.is_some() {
-        return refuse("--sampler, --temperature, --top-k and --top-p are not for tables", "leave them out");
+    if args.text.is_given() || args.length.is_some() || args.sampler.is_some() {
+        return refuse(
+            "--sampler, --order, --length, --temperature, --top-k and --top-p are not for tables",
+            "leave them out",
+        );
     }
-    let n = args.n.unwrap_or(1000);
-    let mut sample = model.sample(n).seed(args.common.seed());
+    let default = if args.given_file.is_some() { 1 } else { 1000 };
+    let rows = args.rows.clone().unwrap_or(0..args.n.unwrap_or(default));
+    let n = rows.end - rows.start;
+    let mut sample = model.sample(n).first_row(rows.start).seed(args.common.seed());
     for (column, value) in given::cells(&args.given)? {
-        sample = sample.given(&column, value);
+        let is_level = |text: &str| {
+            model.schema().position(&column).is_some_and(|at| model.schema().columns[at].parse(text).is_ok())
+        };
+        // A value that the column has is that value, whatever signs it holds.
+        sample = match given::wish(&value) {
+            given::Wish::Range(low, high) if !is_level(&value) => sample.given_range(&column, low, high),
+            given::Wish::List(values) if !is_level(&value) => sample.given_any(&column, values),
+            _ => sample.given(&column, value),
+        };
+    }
+    if let Some(file) = &args.given_file {
+        sample = sample.given_rows(table::Data::open(file));
     }
     if let Some(steps) = args.steps {
         sample = sample.steps(steps.get());
@@ -43,7 +60,8 @@ fn rows(args: &SampleArgs, model: &table::Model) -> anyhow::Result<()> {
     say_notes(&sample.notes()?, args.common.quiet);
     let mut writer = write::rows(&args.output, model.schema().delimiter, &sample.columns())?;
     let mut watcher = watcher(args.common.quiet);
-    watcher.notice(Event::Started { what: "sampling", total: Some(n) });
+    let total = args.given_file.is_none().then_some(n);
+    watcher.notice(Event::Started { what: "sampling", total });
     let mut done = 0;
     for batch in sample.rows()? {
         let batch = batch?;
@@ -59,21 +77,28 @@ fn rows(args: &SampleArgs, model: &table::Model) -> anyhow::Result<()> {
 }
 
 fn texts(args: &SampleArgs, model: &text::Model) -> anyhow::Result<()> {
-    if args.image.is_given() || args.no_snap {
+    if args.image.is_given() || args.no_snap || args.rows.is_some() || args.given_file.is_some() {
         return refuse(
-            "--guidance, --mask, --churn, --final and --no-snap are not for texts",
+            "--guidance, --mask, --churn, --final, --rows, --no-snap and --given-file are not for texts",
             "leave them out",
         );
     }
     let drawing = text_drawing(&args.text, args.sampler, args.steps)?;
     let n = args.n.unwrap_or(1);
-    let sample = model.sample(n).seed(args.common.seed()).given(&args.given.join(",")).drawing(drawing);
+    let mut sample = model.sample(n).seed(args.common.seed()).given(&args.given.join(",")).drawing(drawing);
+    if let Some(tokens) = args.length {
+        sample = sample.tokens(tokens.get());
+    }
+    let plain = write::is_plain_text(&args.output) && !model.is_of_sequences();
+    if n == 1 && plain && drawing.writes_left_to_right(model) {
+        return write::stream(sample.stream()?);
+    }
     let (mut sample, mut watcher) = (sample.texts()?, watcher(args.common.quiet));
     let mut texts = Vec::new();
     while let Some(text) = sample.next_watched(&mut watcher) {
         texts.push(text?);
     }
-    write::texts(&texts, &args.output)
+    write::texts(&Texts::of(model, "sample", texts), &args.output)
 }
 
 /// How a text is drawn, by the flags.
@@ -95,13 +120,25 @@ pub(crate) fn text_drawing(
             );
         }
     };
-    let TextDrawing { temperature, top_k, top_p } = *flags;
-    Ok(text::Drawing { sampler, steps, temperature, top_k, top_p })
+    let TextDrawing { order, temperature, top_k, top_p } = *flags;
+    if order.is_some() && (sampler.is_some() || steps.is_some()) {
+        return refuse(
+            "--order has no use beside --sampler and --steps",
+            "--order alone, or --sampler alone",
+        );
+    }
+    let order = order.map(|order| match order {
+        TextOrder::LeftToRight => text::TextOrder::LeftToRight,
+        TextOrder::Random => text::TextOrder::Random,
+    });
+    Ok(text::Drawing { order, sampler, steps, temperature, top_k, top_p })
 }
 
 fn images(args: &SampleArgs, model: &image::Model) -> anyhow::Result<()> {
-    if args.no_snap || args.text.is_given() {
-        return refuse("--no-snap, --temperature, --top-k and --top-p are not for images", "leave them out");
+    let not_for_images = args.no_snap || args.text.is_given() || args.length.is_some();
+    if not_for_images || args.rows.is_some() || args.given_file.is_some() {
+        let what = "--no-snap, --rows, --given-file, --order, --length, --temperature, --top-k and --top-p are not for images";
+        return refuse(what, "leave them out");
     }
     write::check_images(&args.output)?;
     let drawing = image_drawing(&args.image, args.sampler, args.steps)?;

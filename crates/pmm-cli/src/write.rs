@@ -1,14 +1,16 @@
 //! Results on their way out: rows, texts, images.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
 use pmm::image::grid_png;
 use pmm::table::{FileFormat, OutputColumn, Writer};
+use pmm::text;
 
 use crate::cli::{Format, Output};
 use crate::output::{print, refuse};
+use crate::terminal::interrupted;
 
 /// A writer of rows to a file or to standard output.
 pub(crate) fn rows(output: &Output, delimiter: char, columns: &[OutputColumn]) -> anyhow::Result<Writer> {
@@ -36,7 +38,7 @@ fn format(output: &Output) -> anyhow::Result<Option<FileFormat>> {
         Some(Format::Tsv) => Some(FileFormat::Delimited('\t')),
         Some(Format::Parquet) => Some(FileFormat::Parquet),
         Some(Format::Arrow) => Some(FileFormat::Arrow),
-        Some(Format::Txt | Format::Jsonl) => {
+        Some(Format::Txt | Format::Jsonl | Format::Fasta) => {
             return refuse("a table is no text", "--format csv, tsv, parquet or arrow");
         }
     };
@@ -66,27 +68,109 @@ pub(crate) fn folder(path: &Path) -> anyhow::Result<()> {
     }
 }
 
+/// Texts that are written together.
+pub(crate) struct Texts {
+    texts: Vec<Vec<u8>>,
+    /// −log₂ p of each, where it is known.
+    bits: Vec<Option<f64>>,
+    /// Whether they are sequences.
+    sequences: bool,
+    /// What each is; sequences are named by it and their numbers.
+    name: &'static str,
+}
+
+/// Letters of a line of FASTA.
+const LINE: usize = 60;
+
+impl Texts {
+    pub(crate) fn of(model: &text::Model, name: &'static str, texts: Vec<Vec<u8>>) -> Self {
+        Self { bits: vec![None; texts.len()], texts, sequences: model.is_of_sequences(), name }
+    }
+
+    /// With what is known of their likelihoods.
+    pub(crate) fn with_bits(self, bits: Vec<Option<f64>>) -> Self {
+        Self { bits, ..self }
+    }
+
+    /// The format: as is asked for, by the file's name, or by what the texts are.
+    fn format(&self, to: &Output) -> Format {
+        let ending = to.out.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
+        let by_name = match ending {
+            Some("jsonl") => Some(Format::Jsonl),
+            Some(ending) if pmm::text::FASTA_ENDINGS.contains(&ending) => Some(Format::Fasta),
+            _ => None,
+        };
+        let usual = if self.sequences { Format::Fasta } else { Format::Txt };
+        to.format.or(by_name).unwrap_or(usual)
+    }
+
+    fn plain(&self) -> Vec<u8> {
+        let mut bytes = self.texts.join(&b"\n---\n"[..]);
+        bytes.push(b'\n');
+        bytes
+    }
+
+    fn json_lines(&self) -> Vec<u8> {
+        let line = |(text, bits): (&Vec<u8>, &Option<f64>)| {
+            let mut object = serde_json::json!({ "text": String::from_utf8_lossy(text) });
+            if let Some(bits) = bits {
+                object["bits"] = (*bits).into();
+            }
+            format!("{object}\n")
+        };
+        self.texts.iter().zip(&self.bits).map(line).collect::<String>().into_bytes()
+    }
+
+    fn fasta(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (number, (text, bits)) in (1..).zip(self.texts.iter().zip(&self.bits)) {
+            let bits = bits.map_or(String::new(), |bits| format!(" bits={bits:.2}"));
+            bytes.extend(format!(">{}_{number}{bits}\n", self.name).into_bytes());
+            for line in text.chunks(LINE) {
+                bytes.extend_from_slice(line);
+                bytes.push(b'\n');
+            }
+        }
+        bytes
+    }
+}
+
 /// Texts to a file or standard output.
-pub(crate) fn texts(texts: &[Vec<u8>], to: &Output) -> anyhow::Result<()> {
-    let by_name = to.out.as_ref().and_then(|path| path.extension()).is_some_and(|ending| ending == "jsonl");
-    let bytes = match to.format.unwrap_or(if by_name { Format::Jsonl } else { Format::Txt }) {
-        Format::Txt => {
-            let mut bytes = texts.join(&b"\n---\n"[..]);
-            bytes.push(b'\n');
-            bytes
-        }
-        Format::Jsonl => {
-            let line = |text: &Vec<u8>| {
-                format!("{}\n", serde_json::json!({ "text": String::from_utf8_lossy(text) }))
-            };
-            texts.iter().map(line).collect::<String>().into_bytes()
-        }
-        _ => return refuse("a text is no table", "--format txt or --format jsonl"),
+pub(crate) fn texts(texts: &Texts, to: &Output) -> anyhow::Result<()> {
+    let bytes = match texts.format(to) {
+        Format::Txt => texts.plain(),
+        Format::Jsonl => texts.json_lines(),
+        Format::Fasta => texts.fasta(),
+        _ => return refuse("a text is no table", "--format txt, jsonl or fasta"),
     };
     match &to.out {
         Some(path) => file(path, &bytes),
         None => print(&bytes),
     }
+}
+
+/// Whether texts go to standard output as they are.
+pub(crate) fn is_plain_text(to: &Output) -> bool {
+    to.out.is_none() && to.format.is_none_or(|format| format == Format::Txt)
+}
+
+/// A text to standard output as it is made; on a terminal every piece is seen at once.
+pub(crate) fn stream(text: text::TextStream<'_>) -> anyhow::Result<()> {
+    let seen = std::io::stdout().is_terminal();
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for piece in text {
+        if interrupted().is_set() {
+            out.write_all(b"\n")?;
+            out.flush()?;
+            return Err(pmm::Error::Stopped.into());
+        }
+        out.write_all(&piece?)?;
+        if seen {
+            out.flush()?;
+        }
+    }
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
 }
 
 /// Images: to a grid in one file or on standard output, or to a file each in a folder.

@@ -45,7 +45,7 @@ fn samples_look_like_the_table() {
     // Long enough to learn how often what is missing or 0.
     place.run("fit pets.csv --steps 300 --set net.width=32 --set net.blocks=1 -q").ok();
     let run = place.run("sample pets.pmm -n 400 --seed 1").ok();
-    assert!(run.err.contains("note: not part of the model, so empty: name"), "{}", run.err);
+    assert!(run.err.contains("note: new identifiers, none of them real: name"), "{}", run.err);
     let (real, made) = (place.sheet("pets.csv"), run.sheet());
     assert_eq!((made.names.as_slice(), made.rows.len()), (&PETS.map(str::to_owned)[..], 400));
     for name in ["age", "visits"] {
@@ -59,7 +59,7 @@ fn samples_look_like_the_table() {
             real.column(name).into_iter().map(|c| if c == "NA" { "" } else { c }).collect();
         assert!(made.column(name).iter().all(|cell| known.contains(cell)), "{name}: known levels");
     }
-    assert!(made.column("name").iter().all(|cell| cell.is_empty()), "identifiers are not made up");
+    assert_eq!((made.column("name")[0], made.column("name")[399]), ("P0300x", "P0699x"), "names go on");
     assert!(made.column("born").iter().all(|cell| cell.len() == 10 && cell.starts_with("20")), "dates");
     for name in ["weight", "sex", "rain"] {
         let (is, was) = (made.share(name, is_missing), real.share(name, is_missing));
@@ -81,6 +81,60 @@ fn the_seed_fixes_samples_for_any_number_of_threads() {
         first(&place.run("sample pets.pmm -n 20 --seed 1").out),
         "rows do not depend on n"
     );
+}
+
+#[test]
+fn pieces_of_a_sample_fit_together() {
+    let place = Place::with_model("");
+    let whole = place.run("sample pets.pmm -n 50 --seed 1 -q").ok().out;
+    let lines =
+        |out: &[u8]| String::from_utf8(out.to_vec()).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+    let piece =
+        |rows: &str| lines(&place.run(&format!("sample pets.pmm --rows {rows} --seed 1 -q")).ok().out);
+    let (first, second, third) = (piece("0..17"), piece("17..18"), piece("18..50"));
+    assert_eq!([&first[..], &second[1..], &third[1..]].concat(), lines(&whole));
+    for rows in ["5..5", "9..3", "5", "a..9", "..3", "-1..3"] {
+        place.run(&format!("sample pets.pmm --rows={rows}")).fails(2, &["--help"]);
+    }
+    place.run("sample pets.pmm --rows 0..5 -n 5").fails(2, &["cannot be used with"]);
+}
+
+#[test]
+fn rows_from_anywhere_are_scored() {
+    let place = Place::with_model("");
+    place.write("rest.csv", pets(700));
+    place.run("sample pets.pmm -n 300 --seed 3 -q --out made.csv").ok();
+    let eval = |arguments: &str| {
+        let run = place.run(&format!("eval pets.pmm {arguments} --json -q --out scores")).ok();
+        serde_json::from_slice::<serde_json::Value>(&run.out).unwrap()
+    };
+    let own = eval("rest.csv --samples made.csv");
+    assert_eq!((&own["samples"], &own["rows_made"]), (&"made.csv".into(), &300.into()));
+    assert!(own["likelihood"].is_null() && own["prediction"].is_null(), "these are the model's");
+    assert_eq!(own["test_was_fitted"], false);
+    let real = eval("rest.csv --samples pets.csv");
+    let auc = |json: &serde_json::Value, name: &str| json["scores"][name]["auc"].as_f64().unwrap();
+    assert!(auc(&own, "two_sample") > auc(&real, "two_sample") + 0.05, "{own:#} {real:#}");
+    assert!(auc(&own, "two_sample_related") > 0.5, "{own:#}");
+    let page = String::from_utf8(place.read("scores/report.html")).unwrap();
+    assert!(page.contains("How good are the rows of pets.csv?"));
+}
+
+#[test]
+fn scores_on_the_rows_of_the_fit_are_called_that() {
+    let place = Place::with_model("");
+    let run = place.run("eval pets.pmm pets.csv --json").ok();
+    let words = "pets.csv holds the rows that the model was fitted to";
+    assert!(run.err.contains(words), "{}", run.err);
+    let json: serde_json::Value = serde_json::from_slice(&run.out).unwrap();
+    assert_eq!(json["test_was_fitted"], true);
+    assert!(json["notes"][0].as_str().unwrap().contains(words));
+    let page = String::from_utf8(place.read("pets.pmm/report.html")).unwrap();
+    assert!(page.contains(words) && !page.contains("that it has not seen"));
+    place.write("other.csv", pets(500));
+    let run = place.run("eval pets.pmm other.csv").ok();
+    assert!(!run.err.contains("fitted to"), "{}", run.err);
+    assert!(String::from_utf8(run.out).unwrap().contains("A strong classifier"));
 }
 
 #[test]

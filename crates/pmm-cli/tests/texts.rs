@@ -127,6 +127,114 @@ fn infill_keeps_what_is_given() {
     run(&place, &["infill", "book.pmm", "the cat"]).fails(1, &["no gap", "____"]);
 }
 
+/// A gap without a length gets one; several completions are ranked, each once; words stay whole if asked.
+#[test]
+fn infill_finds_lengths_and_ranks() {
+    let place = with_model("");
+    let text = "the [MASK] sees the bird.";
+    let ranked =
+        ["infill", "book.pmm", text, "--candidates", "12", "-n", "5", "--longest", "6", "--format", "jsonl"];
+    let lines = String::from_utf8(run(&place, &ranked).ok().out).unwrap();
+    let found: Vec<(f64, String)> = lines
+        .lines()
+        .map(|line| {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            (value["bits"].as_f64().unwrap(), value["text"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    assert_eq!(found.len(), 5);
+    assert!(found.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 != pair[1].1), "{found:?}");
+    for (_, text) in &found {
+        let gap = text.strip_prefix("the ").and_then(|text| text.strip_suffix(" sees the bird.")).unwrap();
+        assert!((1..=6).contains(&gap.chars().count()), "{text}");
+    }
+    let lengths: std::collections::BTreeSet<usize> = found.iter().map(|(_, text)| text.len()).collect();
+    assert!(lengths.len() > 1, "one length only: {found:?}");
+    let whole =
+        ["infill", "book.pmm", "the cat[MASK]the bird.", "--whole-words", "-n", "4", "--format", "jsonl"];
+    for line in String::from_utf8(run(&place, &whole).ok().out).unwrap().lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = value["text"].as_str().unwrap();
+        let gap = text.strip_prefix("the cat").and_then(|text| text.strip_suffix("the bird.")).unwrap();
+        let ends = [gap.chars().next(), gap.chars().last()];
+        assert!(ends.iter().all(|end| end.is_some_and(|c| !c.is_alphanumeric())), "{text}");
+    }
+    run(&place, &["infill", "book.pmm", text, "--order", "random"])
+        .fails(1, &["without a length", "[MASK:12]"]);
+}
+
+/// A text that is shown as it is made is the text that is written whole; it may be longer than a window, and of a masked network neither is to be
+/// had.
+#[test]
+fn long_texts_slide_on() {
+    let place = with_model("");
+    let texts =
+        |rest: &str| String::from_utf8(place.run(&format!("sample book.pmm {rest}")).ok().out).unwrap();
+    let streamed = texts("--length 150");
+    assert_eq!(streamed.strip_suffix('\n').unwrap().chars().count(), 150);
+    let value: serde_json::Value = serde_json::from_str(&texts("--length 150 --format jsonl")).unwrap();
+    assert_eq!(format!("{}\n", value["text"].as_str().unwrap()), streamed);
+    assert_eq!(texts("--length 32"), texts(""));
+    assert_eq!(texts("").trim_end_matches('\n'), streamed[..32].trim_end_matches('\n'));
+    assert_ne!(texts("--order random"), texts("--order left-to-right"));
+    place.run("sample book.pmm --order random --length 150").fails(1, &["150 tokens", "left to right"]);
+    place.run("sample book.pmm --order random --sampler events").fails(1, &["--order"]);
+    place.run(&format!("fit book.txt {QUICK} --set net.kind=masked --out masked.pmm")).ok();
+    place.run("sample masked.pmm --order left-to-right").fails(1, &["masked network", "net.kind"]);
+    place.run("sample masked.pmm --length 150").fails(1, &["150 tokens", "ordered"]);
+}
+
+/// Documents are ranked by their bits, and every token has a surprise.
+#[test]
+fn documents_are_scored() {
+    let place = place();
+    place.run(&format!("fit book.txt {}", QUICK.replace("--steps 12", "--steps 60"))).ok();
+    place.write(
+        "three.jsonl",
+        "{\"text\":\"the cat sees the bird.\"}\n{\"text\":\"drib eht sees tac eht.\"}\n",
+    );
+    let table = String::from_utf8(place.run("score book.pmm three.jsonl -q").ok().out).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0][..4], ["name", "rank", "tokens", "left_to_right"]);
+    assert_eq!((rows.len(), &rows[1][..3], &rows[2][..3]), (3, &["1", "1", "22"][..], &["2", "2", "22"][..]));
+    let lines = String::from_utf8(place.run("score book.pmm three.jsonl --format jsonl").ok().out).unwrap();
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let sum: f64 = first["surprises"].as_array().unwrap().iter().map(|bits| bits.as_f64().unwrap()).sum();
+    assert!((sum - first["left_to_right"].as_f64().unwrap()).abs() < 1e-9);
+    place.run("score book.pmm three.jsonl --format parquet").fails(1, &["csv, tsv or jsonl"]);
+    place.run(&format!("fit book.txt {QUICK} --set net.kind=masked --out masked.pmm")).ok();
+    place.run("score masked.pmm three.jsonl").fails(1, &["masked network", "bound"]);
+}
+
+/// Sequences in FASTA: read with what is changed said, learned, written as FASTA, and redesigned.
+#[test]
+fn sequences_are_read_and_written_as_fasta() {
+    let place = Place::new();
+    let record = |row: u64| {
+        let mut rng = Streams::new(3).stream(Purpose::DATA, 0, row);
+        let words: String = (0..6).map(|_| pick(&mut rng, &["MKV", "lla", "GG-S", "WYP"])).collect();
+        format!(">seq{row} of nothing\n{words}*\n")
+    };
+    place.write("p.faa", (0..200).map(record).collect::<String>());
+    let fit = place.run(&format!("fit p.faa {}", QUICK.replace("-q ", ""))).ok();
+    assert!(fit.err.contains("200 sequences of") && fit.err.contains("amino acids, 10 kinds"), "{}", fit.err);
+    assert!(fit.err.contains("small letters raised") && fit.err.contains("gaps left out"), "{}", fit.err);
+    let made = String::from_utf8(place.run("sample p.pmm -n 3").ok().out).unwrap();
+    let names: Vec<&str> = made.lines().filter(|line| line.starts_with('>')).collect();
+    assert_eq!(names, [">sample_1", ">sample_2", ">sample_3"]);
+    let letters = made.lines().filter(|line| !line.starts_with('>')).flat_map(str::chars);
+    assert!(letters.clone().count() > 0 && letters.clone().all(|c| "MKVLAGSWYP".contains(c)), "{made}");
+    let filled = run(&place, &["infill", "p.pmm", "mkv[MASK:3]GGS", "--candidates", "4"]).ok().out;
+    let filled = String::from_utf8(filled).unwrap();
+    assert!(filled.starts_with(">completion_1 bits=") && filled.contains("\nMKV"), "{filled}");
+    assert!(filled.ends_with("GGS\n"), "{filled}");
+    place.write("variants.faa", ">wild\nMKVLLAGGS\n>mutant\nMKVLLAGGW\n");
+    let scores = String::from_utf8(place.run("score p.pmm variants.faa -q").ok().out).unwrap();
+    assert!(scores.contains("\nwild,") && scores.contains("\nmutant,"), "{scores}");
+    place.write("bad.faa", "MKV\n");
+    place.run("fit bad.faa").fails(1, &["line 1", "header"]);
+}
+
 fn run_stdin(place: &Place, arguments: &[&str], stdin: &str) -> String {
     let output = pmm().current_dir(place.path("")).args(arguments).write_stdin(stdin).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -163,7 +271,7 @@ fn trace_draws_a_moving_picture() {
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
     place.run("trace book.pmm --out t.png").fails(1, &["not named .svg"]);
     place.run("trace book.pmm --columns x").fails(1, &["no columns"]);
-    place.run("sample book.pmm --no-snap").fails(1, &["--no-snap are not for texts"]);
+    place.run("sample book.pmm --no-snap").fails(1, &["--no-snap", "not for texts"]);
 }
 
 #[test]
@@ -236,7 +344,7 @@ fn files_that_do_not_belong_are_refused() {
 #[test]
 fn presets_say_how_big_they_are() {
     let place = place();
-    for (preset, weights) in [("text8", 92_000_000..94_000_000), ("text8-tiny", 10_000_000..16_000_000)] {
+    for (preset, weights) in [("text8", 92_000_000..94_000_000), ("text8-tiny", 20_000_000..30_000_000)] {
         let run = place.run(&format!("fit book.txt --preset {preset} --dry-run --json")).ok();
         let value: serde_json::Value = serde_json::from_slice(&run.out).unwrap();
         assert!(weights.contains(&value["weights"].as_u64().unwrap()), "{value}");

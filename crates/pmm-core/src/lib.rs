@@ -58,6 +58,7 @@ pub mod laws;
 mod oracle;
 mod order;
 mod order_bound;
+mod order_grow;
 mod order_sample;
 mod pair;
 mod purpose;
@@ -81,7 +82,8 @@ pub use error::{ParameterError, SpaceError, ValueError};
 pub use oracle::{FiniteTarget, MarkovChain, TargetError};
 pub use order::{EventOrder, OrderLaw, OrderMixture};
 pub use order_bound::order_bound;
-pub use order_sample::{SequentialDenoiser, in_order};
+pub use order_grow::GrowingTexts;
+pub use order_sample::{FilledPositions, SequentialDenoiser, fill_positions, in_order};
 pub use pair::{
     Categorical, DataKind, Gamma, Increments, MASK, MarginalLaw, Masked, Normal, Pair, Poisson, ScalarPair,
     Support,

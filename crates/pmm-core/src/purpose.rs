@@ -34,7 +34,7 @@ purposes! {
     /// The last step of a sampler: from the final estimate to a value.
     FINISH = 5, "pmm-core/src/sample";
     /// Event times and orders of revealing.
-    ORDER = 6, "pmm-core/src/sample";
+    ORDER = 6, "pmm-core/src/sample" | "pmm-net/src/table";
 
     /// The weights that a network begins with.
     INITIAL = 65, "pmm-net/src";
@@ -105,16 +105,31 @@ purposes! {
     /// Draws by which the laws of a pair are checked.
     LAWS = 340, "pmm-core/src/laws";
 
+    /// In which rows of a block new identifiers have which form.
+    IDENTIFIER_ORDER = 460, "pmm-data/src/table/identifier";
+    /// Which of the possible texts new identifiers are.
+    IDENTIFIER = 461, "pmm-data/src/table/identifier";
+    /// Empty cells among new identifiers, and which row shares one.
+    IDENTIFIER_CELL = 462, "pmm-data/src/table/identifier";
+
     /// Which law of orders a text of a batch gets.
     ORDER_LAW = 350, "pmm-core/src/order.rs";
     /// The times of a text's events, which give its order.
     EVENT_ORDER = 351, "pmm-core/src/order.rs" | "pmm-core/src/order_bound.rs" | "pmm-core/src/order_sample.rs" | "pmm-train/src/text";
     /// The weights that an ordered network of texts begins with.
     ORDERED_INITIAL = 352, "pmm-net/src/text/ordered.rs";
+    /// A cell of a table, drawn when its turn comes.
+    REVEALED_CELL = 440, "pmm-net/src/table";
+    /// Whether a rule that holds in a share of the rows holds in this one.
+    CHANCE_RULE = 441, "pmm-net/src/table";
+    /// Candidates of a row under several conditions, and which of them is taken.
+    CANDIDATE = 442, "pmm-net/src/table";
     /// Tokens of a text that is filled in an order.
-    ORDERED_TOKEN = 353, "pmm-core/src/order_sample.rs";
+    ORDERED_TOKEN = 353, "pmm-core/src/order_sample.rs" | "pmm-core/src/order_grow.rs";
     /// The order in which a held-out text is scored.
     SCORED_ORDER = 354, "pmm/src/text";
+    /// How long a gap of unknown length is.
+    GAP_LENGTH = 420, "pmm/src/text";
 }
 
 impl Purpose {

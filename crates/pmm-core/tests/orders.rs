@@ -9,8 +9,9 @@ use std::sync::Arc;
 use common::assert_law;
 
 use pmm_core::{
-    Clock, Filter, MASK, MarkovChain, MonteCarlo, OrderLaw, Prompt, SemiAutoregressive, SequentialDenoiser,
-    Staircase, Streams, TextError, Texts, TokenDenoiser, TokenPosition, in_order, order_bound, text_bound,
+    Clock, Filter, GrowingTexts, MASK, MarkovChain, MonteCarlo, OrderLaw, Prompt, SemiAutoregressive,
+    SequentialDenoiser, Staircase, Streams, TextError, Texts, TokenDenoiser, TokenPosition, fill_positions,
+    in_order, order_bound, text_bound,
 };
 
 const LENGTH: usize = 6;
@@ -133,4 +134,57 @@ fn texts_filled_in_order_have_the_exact_law() {
     let refused =
         in_order(&Uncached(chain), &OrderLaw::Random, prompt, Filter::default(), &Streams::new(3), &mut ());
     assert!(matches!(refused, Err(TextError::Token { position: 2, token: 3, .. })));
+}
+
+/// Texts that grow are, up to a window, those that are filled from left to right; longer ones go on with the law of the chain, row by
+/// row the same whatever is drawn beside them.
+#[test]
+fn texts_grow_beyond_their_window() {
+    let (denoiser, streams) = (Uncached(chain()), Streams::new(3));
+    let grown = |first: u64, rows: usize, tokens: usize| -> Vec<Vec<u32>> {
+        let mut texts =
+            GrowingTexts::new(&denoiser, &[1], (first, rows), Filter::default(), &streams).unwrap();
+        (1..tokens).map(|_| texts.grow().unwrap()).collect()
+    };
+    let prompt = Prompt { first_row: 0, tokens: [1, MASK, MASK, MASK, MASK, MASK].repeat(20) };
+    let whole =
+        in_order(&denoiser, &OrderLaw::LeftToRight, prompt, Filter::default(), &streams, &mut ()).unwrap();
+    for (place, tokens) in (1..).zip(grown(0, 20, LENGTH)) {
+        let expected: Vec<u32> = whole.tokens.chunks_exact(LENGTH).map(|text| text[place]).collect();
+        assert_eq!(tokens, expected);
+    }
+    let many = grown(0, 500, 41);
+    assert_eq!(many.iter().map(|tokens| tokens[7]).collect::<Vec<_>>(), grown(7, 1, 41).concat());
+    // What follows a 1 beyond the first windows: 10,000 steps or so, with the chain's own probabilities.
+    let mut follows = [0.0; 3];
+    for pair in many[20..].windows(2) {
+        let after = pair[0].iter().zip(&pair[1]).filter(|(before, _)| **before == 1);
+        after.for_each(|(_, &token)| follows[token as usize] += 1.0);
+    }
+    let total: f64 = follows.iter().sum();
+    assert_law("after a 1", &follows.map(|count| count / total), &[0.05, 0.15, 0.8], total as usize);
+    let refused = GrowingTexts::new(&denoiser, &[3], (0, 1), Filter::default(), &streams);
+    assert!(matches!(refused, Err(TextError::Token { token: 3, .. })));
+}
+
+/// What was drawn has the probability that is said: the chain's own, for a text that is filled from nothing; and what is not wanted stays
+/// masked.
+#[test]
+fn filled_positions_say_how_likely_they_were() {
+    let chain = chain();
+    let queues = vec![vec![3, 0, 5, 1, 2, 4], vec![2, 1]];
+    let prompt = Prompt { first_row: 0, tokens: vec![MASK; 12] };
+    let filled = fill_positions(
+        &Uncached(chain.clone()),
+        &queues,
+        prompt,
+        Filter::default(),
+        &Streams::new(5),
+        &mut (),
+    )
+    .unwrap();
+    let (whole, part) = filled.tokens.split_at(6);
+    assert!((filled.log_probabilities[0] + chain.surprise(whole)).abs() < 1e-5, "{filled:?}");
+    assert!(part[1] != MASK && part[2] != MASK && [0, 3, 4, 5].iter().all(|&c| part[c] == MASK), "{part:?}");
+    assert!(filled.log_probabilities[1] < 0.0);
 }

@@ -12,9 +12,9 @@
 //! | rows → rules that hold in them | [`rules`] | functions, sums, orders, gates, keys, grids; with evidence |
 //! | files → pieces of text | [`TextSource`] | folders, JSON lines, gzip and xz, UTF-8 |
 //! | text ⇄ tokens | [`Tokenizer`] | characters, bytes, byte-level BPE and its files |
-//! | tokens → windows | [`Tokens`] | a memory-mapped file with a checked header |
+//! | tokens → windows | [`Tokens`] | a file with checksums, read where it lies if it is large |
 //! | files → pictures of one size | [`ImageSource`] | PNG, JPEG, WebP, IDX, CIFAR-10, mosaics, npy and npz; classes |
-//! | pictures → pixels and labels | [`Images`] | a memory-mapped file with a checked header |
+//! | pictures → pixels and labels | [`Images`] | a file with checksums, read where it lies if it is large |
 //! | numbers ⇄ archive of arrays | [`read_npz`], [`write_npz`] | `numpy.savez` |
 //! | pixels ⇄ picture | [`grid_png`], [`animated_png`], [`read_image`] | grids; animations; scaling and cropping |
 //!
@@ -25,9 +25,10 @@
 mod image;
 mod map;
 pub mod rules;
+mod sealed_header;
 mod table;
-mod temporary;
 mod text;
+mod unpacked;
 
 pub use self::image::{
     ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png,
@@ -36,10 +37,13 @@ pub use self::image::{
 pub use table::{
     Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnMarkers, ColumnOverride, ColumnType,
     ColumnTypeError, DateFormat, DateGrid, DateOrder, Decoder, DressedForm, DurationForm, FileFormat,
-    FractionZeros, Grid, GridError, HalfDay, Header, Kind, LetterCase, Level, Levels, LevelsError, MISSING,
-    MarkerCount, MarkerRole, MarkerUse, MonthFormat, Negative, NumberForm, NumberFormat, Numbers,
-    OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError, ReadNotes, ReadOptions,
-    RowBatch, RowsDecoder, Schema, SchemaError, Source, Special, Table, TextFormat, TimeFormat, Unseen,
-    WriteError, Writer, Zone,
+    FractionZeros, Grid, GridError, HalfDay, Header, IdentifierPattern, Identifiers, Kind, LetterCase, Level,
+    Levels, LevelsError, MISSING, MarkerCount, MarkerRole, MarkerUse, MonthFormat, Negative, NumberForm,
+    NumberFormat, Numbers, OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError,
+    ReadNotes, ReadOptions, RealRanges, RowBatch, RowsDecoder, Running, Schema, SchemaError, Source, Special,
+    Table, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone, is_reading_guarded,
 };
-pub use text::{Bpe, Characters, Piece, TextDataError, TextOptions, TextSource, Tokenizer, Tokens};
+pub use text::{
+    Alphabet, Bpe, Characters, Document, FASTA_ENDINGS, Piece, SequenceSummary, TextDataError, TextOptions,
+    TextSource, Tokenizer, Tokens,
+};

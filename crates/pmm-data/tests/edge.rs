@@ -110,7 +110,7 @@ fn infinities_are_refused_unless_set() {
     let text = "x,y\n1.5,1\ninf,2\n2.5,3\n3.5,4\n";
     let error = refused(text.as_bytes());
     assert_eq!(error.to_string(), "t.csv, line 3, column x: inf is not a finite number");
-    assert!(error.hint().unwrap().contains("--set columns.x.specials=inf"));
+    assert!(error.hint().unwrap().contains("set columns.x.specials to inf"));
     let mut overrides = Overrides::default();
     overrides.set("columns.x.specials", "inf").unwrap();
     let schema = Schema::infer(&source(text), &overrides).unwrap();

@@ -3,7 +3,8 @@
 
 use pmm_core::{Purpose, Stream, Streams};
 use pmm_data::rules::{
-    Batch, Cell, Column, DateUnit, Found, MemoryRows, Options, Rows, Rule, count, find, learn_tables,
+    Batch, Cell, Column, ColumnKind, DateUnit, Found, MemoryRows, Options, Rows, Rule, count, find,
+    learn_tables,
 };
 
 const N: usize = 800;
@@ -556,4 +557,13 @@ fn tables_with_nothing_in_them() {
         .dates("d", DateUnit::Days, odd.clone())
         .dates("e", DateUnit::Seconds, odd.into_iter().rev().collect());
     rules(&rows);
+}
+
+#[test]
+fn factors_that_are_no_numbers_are_refused() {
+    let columns = ["a", "b"].map(|name| Column::new(name, ColumnKind::Number { decimals: None }));
+    assert!(Rule::parse("a = 2 * b", &columns).is_ok());
+    for text in ["a = b * 1 / 0".to_owned(), "a = 0 / 0 * b".into(), format!("a = b * {}", "9".repeat(400))] {
+        assert!(Rule::parse(&text, &columns).is_err(), "{text}");
+    }
 }

@@ -3,7 +3,7 @@
 
 use pmm_core::{Purpose, Streams};
 use pmm_eval::table::{Frame, FrameColumn, calibration, class_calibration, scores};
-use pmm_eval::{Prediction, PredictionScore, TableReport, TrainingPoint};
+use pmm_eval::{Prediction, PredictionScore, RuleLine, TableReport, TrainingPoint};
 
 const ISLANDS: [&str; 3] = ["Biscoe", "Dream", "Torgersen <&>"];
 
@@ -76,6 +76,9 @@ fn report() -> TableReport {
         predictions: predictions(),
         training: (0..60).map(point).collect(),
         loss_unit: "bits per row".into(),
+        rules: vec![RuleLine { rule: "species decides island".into(), real: 0.0, made: 0.25 }],
+        warnings: vec!["these are the rows of the fit".into()],
+        notes: vec!["3 cells are unknown".into()],
     }
 }
 
@@ -84,15 +87,18 @@ fn report() -> TableReport {
 fn a_whole_report_is_written() {
     let report = report();
     let html = report.html();
-    for part in ["Verdict", "Columns", "Pairs of columns", "Predictions", "Training", "Model"] {
+    for part in
+        ["Verdict", "Rules", "Notes", "Columns", "Pairs of columns", "Predictions", "Training", "Model"]
+    {
         assert!(html.contains(&format!("<h2>{part}</h2>")), "{part}");
     }
     assert!(html.contains("real against real gives") && html.contains("bits per row"));
+    assert!(html.contains("break 1 of the 1 rules") && html.contains("Mind: these are the rows of the fit."));
     assert!(!html.contains("NaN") && !html.contains("Torgersen <"));
     let names: Vec<String> = report.pictures().iter().map(|picture| picture.name.clone()).collect();
     assert_eq!(names, ["columns", "dependence", "pairs", "calibration-1", "calibration-2", "training"]);
     let summary = report.summary();
-    assert!(summary.iter().any(|row| row.name == "told apart") && summary.len() == 11, "{summary:?}");
+    assert!(summary.iter().any(|row| row.name == "told apart") && summary.len() == 12, "{summary:?}");
     assert!(serde_json::to_string(&report.scores).unwrap().contains("\"two_sample\":{\"auc\":"));
     if let Ok(dir) = std::env::var("PMM_REPORT_DIR") {
         std::fs::write(format!("{dir}/report.html"), html).unwrap();

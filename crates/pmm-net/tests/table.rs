@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use pmm_core::{Head, Streams};
 use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
-use pmm_net::table::{CellCoordinates, ClockKind, FillOptions, TableDenoiser, TableNet};
+use pmm_net::table::{ClockKind, Conditions, FillOptions, TableDenoiser, TableNet};
 use pmm_net::{TrunkConfig, TrunkKind};
 
 /// A category, a column of few values that follows it, and a continuum with exact zeros and gaps.
@@ -90,9 +90,9 @@ fn learns_and_draws_what_belongs_together() {
             }
         }
         let denoiser = TableDenoiser::new(net.clone(), weights);
-        let unknown = vec![CellCoordinates::default(); 1000 * 3];
+        let (unknown, free) = (vec![None; 1000 * 3], Conditions::default());
         let plan = FillOptions { steps: 50, snap: true };
-        let drawn = denoiser.fill(&unknown, 0, plan, &streams, |_| ()).unwrap();
+        let drawn = denoiser.fill(&unknown, &free, 0, plan, &streams, |_| ()).unwrap();
         let size = |row: &[Cell]| if let Cell::Value(size) = row[1] { size } else { f64::NAN };
         let kinds = schema.columns[0].clone();
         let is_a = |row: &[Cell]| kinds.text(row[0], 0.0) == "a";
@@ -109,13 +109,13 @@ fn learns_and_draws_what_belongs_together() {
         );
         // What is given stays; a chunk of its own draws the same rows.
         let Cell::Level(kind) = rows[0][0] else { panic!("a level") };
-        let unknown_cell = CellCoordinates::default();
-        let given = [CellCoordinates { token: Some(kind), value: None }, unknown_cell, unknown_cell];
-        let two = denoiser.fill(&[given, given].concat(), 600, plan, &streams, |_| ()).unwrap();
-        let alone = denoiser.fill(&given, 601, plan, &streams, |_| ()).unwrap();
+        let given = [Some(Cell::Level(kind)), None, None];
+        let two = denoiser.fill(&[given, given].concat(), &free, 600, plan, &streams, |_| ()).unwrap();
+        let alone = denoiser.fill(&given, &free, 601, plan, &streams, |_| ()).unwrap();
         assert_eq!(two[3..], alone);
         assert_eq!(two[0], rows[0][0]);
-        let full = denoiser.clone().complete(true).fill(&unknown[..300], 0, plan, &streams, |_| ()).unwrap();
+        let full = denoiser.clone().complete(true);
+        let full = full.fill(&unknown[..300], &free, 0, plan, &streams, |_| ()).unwrap();
         assert!(full.iter().all(|cell| *cell != Cell::Missing));
     }
 }

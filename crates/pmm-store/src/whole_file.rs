@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A file in the making. A regular file appears under its name with [`finish`](Self::finish) and not before: it is written to a
-/// temporary name in the same folder, synced and renamed. Symbolic links are followed. Anything else that stands there (a pipe, a
-/// device) is written to as it is, never replaced.
+/// temporary name in the same folder, synced and renamed. A file that it replaces leaves it its permissions. Symbolic links are
+/// followed. Anything else that stands there (a pipe, a device) is written to as it is, never replaced.
 ///
 /// ```
 /// use std::io::Write;
@@ -37,16 +37,19 @@ enum Target {
 impl WholeFile {
     /// Begins a file of this name.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let target = match std::fs::metadata(path) {
-            Ok(data) if data.is_dir() => {
+        let before = std::fs::metadata(path).ok();
+        let target = match &before {
+            Some(data) if data.is_dir() => {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
             }
-            Ok(data) if !data.is_file() => Target::Straight(File::options().write(true).open(path)?),
+            Some(data) if !data.is_file() => Target::Straight(File::options().write(true).open(path)?),
             // What a link points to is replaced, not the link; a link to nothing makes what it points to.
             _ => {
                 let path = resolved(path)?;
-                let file =
-                    tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(folder_of(&path))?;
+                let file = temporary_in(folder_of(&path))?;
+                if let Some(before) = &before {
+                    file.as_file().set_permissions(before.permissions())?;
+                }
                 Target::Temporary(file, path)
             }
         };
@@ -75,10 +78,12 @@ impl WholeFile {
             Target::Straight(mut file) => file.flush(),
             Target::Temporary(file, path) => {
                 // Whoever wrote by the path may have put another file in its place.
-                let written = File::open(file.path())?;
-                written.sync_data()?;
-                readable_as_usual(&written)?;
-                file.persist(path).map_err(|error| error.error)?;
+                File::open(file.path())?.sync_all()?;
+                file.persist(&path).map_err(|error| error.error)?;
+                // The name itself, where folders can be synced.
+                if let Ok(folder) = File::open(folder_of(&path)) {
+                    let _ = folder.sync_all();
+                }
                 Ok(())
             }
         }
@@ -125,16 +130,13 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Temporary files are private to their owner; a result is not.
-#[cfg(unix)]
-fn readable_as_usual(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_as_usual(_: &File) -> io::Result<()> {
-    Ok(())
+/// A temporary file, readable by others as new files are.
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".").suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 /// Removes what writers that were killed have left in a folder: hidden files with `tmp` at either end of their names.
@@ -179,6 +181,27 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write_whole(&folder.path().join("no/such/a.txt"), b"x").is_err());
         assert!(write_whole(folder.path(), b"x").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        write_whole(&path, b"old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        write_whole(&path, b"new").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_a_circle_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("round");
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        assert!(write_whole(&path, b"x").is_err());
     }
 
     #[cfg(unix)]

@@ -102,8 +102,11 @@ pub fn train<T: Task, W: Watcher>(
     let first = state.step;
     std::thread::scope(|scope| {
         // One batch ahead; the thread ends when the receiver is gone.
-        let (sender, batches) = sync_channel(1);
-        scope.spawn(move || (first..u64::MAX).try_for_each(|step| sender.send(task.batch(step))));
+        let ((sender, batches), pool) = (sync_channel(1), pool_for_batches());
+        let batch = move |step| {
+            pool.as_ref().map_or_else(|| task.batch(step), |pool| pool.install(|| task.batch(step)))
+        };
+        scope.spawn(move || (first..u64::MAX).try_for_each(|step| sender.send(batch(step))));
         let mut run = Run {
             task,
             config: config.of(state),
@@ -128,6 +131,13 @@ pub fn train<T: Task, W: Watcher>(
             run.step(state, batch, watcher)?;
         }
     })
+}
+
+/// A caller in a pool of its own asks for nothing of the global one, which a forked process cannot use. The thread that makes
+/// batches is in no pool, so it gets one of the same size.
+fn pool_for_batches() -> Option<rayon::ThreadPool> {
+    rayon::current_thread_index()?;
+    rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build().ok()
 }
 
 /// Whether a first attempt has gone on too long without a new best; a second one goes to its end.

@@ -193,6 +193,18 @@ pub enum Error {
         /// What the machine has.
         available: u64,
     },
+    /// Data that no disk or memory holds.
+    #[error("{data} unpacks to {needed} bytes; {available} are free {place}")]
+    NoRoom {
+        /// The data.
+        data: String,
+        /// What they need.
+        needed: u64,
+        /// What there is.
+        available: u64,
+        /// Where.
+        place: &'static str,
+    },
     /// Training went wrong for good.
     #[error("the fit was given up at step {step}: {in_a_row} steps in a row gave a loss or gradient that is not finite{}", if *kept { "; the best model so far is kept" } else { "" })]
     Diverged {
@@ -326,6 +338,7 @@ impl Error {
                 "fit the model again with this version, or use the version that made it"
             }
             Self::TooLarge { .. } => "make the network smaller",
+            Self::NoRoom { .. } => "check where the file comes from; else make room, or take fewer images",
             Self::Diverged { .. } | Self::NotFinite => {
                 "try a lower train.learning_rate, and look at the extremes of the data"
             }

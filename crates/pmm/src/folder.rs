@@ -41,9 +41,11 @@ pub(crate) fn read_text(folder: &Path, name: &'static str) -> Result<String, Err
 }
 
 /// Of what kind the model in a folder is; none if it is no model.
-pub(crate) fn kind_of(folder: &Path) -> Option<DataKind> {
+pub fn kind_of(folder: &Path) -> Option<DataKind> {
     let table: toml::Table = read_text(folder, CONFIG).ok()?.parse().ok()?;
     match table.get("kind") {
+        // No settings are those of no model.
+        None if table.is_empty() => None,
         None => Some(DataKind::Table),
         Some(kind) => DataKind::from_name(kind.as_str()?),
     }
@@ -98,6 +100,7 @@ impl Place {
             Mode::Replace if !is_empty(folder) => return Err(Error::FolderInUse { folder: folder.clone() }),
             Mode::Replace => (folder.clone(), None),
         };
+        check_files(&path)?;
         let made = make_noting(&path.join("state"))?;
         let mut work = WorkFolder { path, target, made, lock: None };
         work.lock = Some(FolderLock::take(&work.path.join("state"))?);
@@ -154,6 +157,19 @@ impl Drop for WorkFolder {
     }
 }
 
+/// Refuses a folder that holds pipes or devices: whoever writes to one under the name of a file waits for ever.
+fn check_files(folder: &Path) -> Result<(), Error> {
+    for folder in [folder.to_owned(), folder.join("state")] {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if std::fs::metadata(&path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+                return Err(Error::DamagedModel { path, why: "it is not a regular file".into() });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// All but the lock, which is held.
 fn clear_state(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)?.flatten() {
@@ -176,11 +192,32 @@ fn make_noting(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(missing.into_iter().rev().collect())
 }
 
+/// Whether there is nothing but what a fit leaves that was killed before it wrote its settings: a lock, copies of its data, and files
+/// that were not yet whole.
 fn is_empty(folder: &Path) -> bool {
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(_) => !folder.exists(),
-    }
+    let passing = |name: &std::ffi::OsStr| {
+        let name = name.to_string_lossy();
+        let kept = ["lock", "tokens.bin", "images.bin"].contains(&&*name);
+        kept || name.starts_with('.') && name.ends_with(".tmp")
+    };
+    let only_passing = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name()).all(|name| passing(&name))
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries.flatten(),
+        Err(_) => return !folder.exists(),
+    };
+    let mut entries = entries.map(|entry| entry.path());
+    entries.all(|path| match path.file_name() {
+        Some(name) if name == "state" => only_passing(&path),
+        // The description comes just before the settings.
+        Some(name) if ["schema.json", "tokenizer.json", "images.json"].iter().any(|one| name == *one) => {
+            folder.join("state/lock").exists()
+        }
+        Some(name) => name.to_string_lossy().starts_with('.') && passing(name),
+        None => false,
+    })
 }
 
 /// `.NAME.pmm.next` beside `NAME.pmm`: where its replacement is made.
@@ -255,6 +292,17 @@ mod tests {
             assert!(matches!(place(folder.path(), mode).take(), Err(Error::FolderInUse { .. })));
         }
         assert_eq!(names(&folder.path().join("m.pmm")), ["thesis.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_among_the_files_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        replace(&folder.path().join("m.pmm"), |place| write(&place.join(CONFIG), b"old = 1")).unwrap();
+        let pipe = folder.path().join("m.pmm/state/tokens.bin");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = place(folder.path(), Mode::Resume).take().unwrap_err();
+        assert!(error.to_string().contains("tokens.bin"), "{error}");
     }
 
     #[test]

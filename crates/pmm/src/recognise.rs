@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pmm_data::FASTA_ENDINGS;
 use pmm_train::image::IMAGE_PRESETS;
 use pmm_train::text::TEXT_PRESETS;
 
@@ -57,7 +58,9 @@ fn holds_a_file(folder: &Path) -> bool {
 fn is_text_name(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".xz")).unwrap_or(&name);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     path.is_dir()
+        || FASTA_ENDINGS.contains(&ending)
         || [".txt", ".text", ".md", ".jsonl", ".ndjson"].iter().any(|ending| name.ends_with(ending))
         || name.starts_with("text8")
 }
@@ -68,7 +71,7 @@ mod tests {
 
     #[test]
     fn texts_by_name() {
-        for name in ["book.txt", "book.TXT.gz", "a.jsonl.xz", "text8.first70M.xz", "notes.md"] {
+        for name in ["book.txt", "book.TXT.gz", "a.jsonl.xz", "text8.first70M.xz", "notes.md", "p.faa.gz"] {
             assert_eq!(recognise(name, None).unwrap(), DataKind::Text, "{name}");
         }
         for name in ["rows.csv", "rows.csv.gz", "-", "rows.parquet", "txt.tsv"] {

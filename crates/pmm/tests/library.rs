@@ -235,6 +235,15 @@ fn pieces_equal_the_whole() {
     let all = rows(0, gaps);
     let last = rows(2, "class,age,lived\n,44,no\nfirst,,\n");
     assert_eq!(all.slice(2, 2), last);
+    // Predictions, too: of the gaps beside the target, and of draws.
+    let laws = |first: u64, text: &str| {
+        let laws = model.predictions(Data::from_csv(text), "age").unwrap().first_row(first).all().unwrap();
+        (laws.quantile(0.5).unwrap(), laws.draws(3).unwrap())
+    };
+    let (middles, draws) = laws(0, gaps);
+    let (last_middles, last_draws) = laws(2, "class,age,lived\n,44,no\nfirst,,\n");
+    assert_eq!((&middles[2..], &draws[2..]), (&last_middles[..], &last_draws[..]));
+    assert_ne!(draws, laws(1, gaps).1, "another number, other draws");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::error::{ImageDataError, in_file};
 use super::zip::Member;
+use crate::unpacked::Unpacked;
 
 /// Bytes that can be read from their beginning as often as wanted.
 #[derive(Debug, Clone)]
@@ -46,13 +47,17 @@ impl Bytes {
     pub(super) fn reader(&self, skip: u64) -> Result<Box<dyn Read>, ImageDataError> {
         in_file(&self.path, || {
             let mut file = File::open(&self.path)?;
+            let length = file.metadata()?.len();
             if matches!(self.packing, Packing::Plain) {
                 file.seek(io::SeekFrom::Start(skip))?;
                 return Ok(Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn Read>);
             }
             let mut reader: Box<dyn Read> = match &self.packing {
                 Packing::Member(member) => member.reader(file)?,
-                _ => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))),
+                _ => {
+                    let gzip = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file));
+                    Box::new(Unpacked::new(gzip, length))
+                }
             };
             io::copy(&mut reader.by_ref().take(skip), &mut io::sink())?;
             Ok(reader)

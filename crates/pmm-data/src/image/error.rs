@@ -149,9 +149,9 @@ impl ImageDataError {
             Self::Corrupt { .. } => "copy it again, or move it out of the folder".into(),
             Self::TooLarge { .. } => "scale it down, or move it out of the folder".into(),
             Self::MixedSizes { .. } => {
-                "--set size=32 scales and crops all images to 32×32 pixels, or to another size".into()
+                "set size to 32 to scale and crop all images to 32×32 pixels, or to another size".into()
             }
-            Self::Size { .. } => "give a height and width from 1 on, such as --set size=32".into(),
+            Self::Size { .. } => "give a height and width from 1 on, such as 32".into(),
             Self::NotArray { .. } => {
                 "arrays of bytes [n, height, width], [n, height, width, channels] or [n, channels, height, width] \
                  are read, with 1, 3 or 4 channels"

@@ -1,7 +1,7 @@
 //! Named arrays of numbers in an archive, as `numpy.savez` writes and `numpy.load` reads them.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::Crc;
@@ -11,7 +11,6 @@ use super::bytes::Bytes;
 use super::error::{ImageDataError, name};
 use super::npy::Header;
 use super::zip;
-use crate::temporary::temporary;
 
 /// The most numbers of one array that is read.
 const MOST: u64 = 1 << 28;
@@ -68,9 +67,7 @@ impl ArrayFileError {
 pub fn write_npz(path: &Path, arrays: &[NamedArray]) -> Result<(), ArrayFileError> {
     let failed = |source| ArrayFileError::Io { path: name(path), source };
     let bytes = archive(arrays).map_err(|reason| ArrayFileError::new(path, reason))?;
-    let mut file = temporary(path).map_err(failed)?;
-    file.write_all(&bytes).map_err(failed)?;
-    file.persist(path).map(drop).map_err(|error| failed(error.error))
+    pmm_store::write_whole(path, &bytes).map_err(failed)
 }
 
 /// Reads all arrays of an archive; they must hold floating-point numbers of 32 or 64 bits.

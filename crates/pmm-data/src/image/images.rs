@@ -4,13 +4,14 @@ use std::fs::File;
 use std::path::Path;
 
 use super::error::{ImageDataError, in_file, name};
-use super::images_header::{HEADER, Header, UNLABELLED};
+use super::images_header::{Header, UNLABELLED};
 use super::images_write;
 use super::source::ImageSource;
 use crate::map::Map;
+use crate::sealed_header::HEADER;
 
-/// Images of one size in a memory-mapped file: bytes `[n, channels, height, width]`, with labels. Sets of images larger than
-/// memory can be sampled from anywhere.
+/// Images of one size in a file that is read where it lies if it is large: bytes `[n, channels, height, width]`, with labels.
+/// Sets of images larger than memory can be sampled from anywhere.
 ///
 /// ```
 /// use pmm_data::{ImageOptions, ImageSource, Images, grid_png};
@@ -27,6 +28,8 @@ use crate::map::Map;
 pub struct Images {
     map: Map,
     header: Header,
+    /// For messages.
+    name: String,
 }
 
 impl Images {
@@ -48,19 +51,23 @@ impl Images {
     /// Opens a file of images; one that is of another kind, cut short or altered in its header is refused.
     pub fn open(path: &Path) -> Result<Self, ImageDataError> {
         let refused = |reason| ImageDataError::NotImages { path: name(path), reason };
-        let file = in_file(path, || File::open(path))?;
-        let metadata = in_file(path, || file.metadata())?;
-        if !metadata.is_file() || metadata.len() == 0 {
-            return Err(refused("it is not a file with content".into()));
-        }
-        let map = in_file(path, || Map::open(&file))?;
-        Self::of(map, path)
+        let map = in_file(path, || {
+            // A pipe in place of a file would be waited for.
+            if std::fs::metadata(path)?.is_file() { Map::open(File::open(path)?) } else { Ok(None) }
+        })?;
+        Self::of(map.ok_or_else(|| refused("it is not a file with content".into()))?, path)
+    }
+
+    /// Whether every pixel and label is as it was written, which [`open`](Self::open) does not ask; reads all of the file.
+    pub fn check_contents(&self) -> Result<(), ImageDataError> {
+        let refused = |reason| ImageDataError::NotImages { path: self.name.clone(), reason };
+        Header::check_contents(self.map.bytes()).map_err(refused)
     }
 
     fn of(map: Map, path: &Path) -> Result<Self, ImageDataError> {
         let refused = |reason| ImageDataError::NotImages { path: name(path), reason };
         let header = Header::read(map.bytes()).map_err(refused)?;
-        Ok(Self { map, header })
+        Ok(Self { map, header, name: name(path) })
     }
 
     /// How many images there are.

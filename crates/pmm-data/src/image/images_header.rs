@@ -1,29 +1,19 @@
-//! The first bytes of a file of images: what it holds, and whether it is whole.
+//! The header of a file of images.
 
-use std::ops::Range;
+use crate::sealed_header::{DIGESTS, HEADER, SealedHeader, check_length};
 
-/// Length of the header.
-pub(super) const HEADER: usize = 128;
 /// The label of an image that has none.
 pub(super) const UNLABELLED: u32 = u32::MAX;
 
-const MAGIC: &[u8; 8] = b"PMMIMG\r\n";
-const VERSION: u32 = 1;
-const SOURCE: Range<usize> = 40..72;
-const RESERVED: Range<usize> = 72..104;
-const CHECKSUM: Range<usize> = 104..HEADER;
+const KIND: &[u8; 8] = b"PMMIMG\r\n";
 
-/// What a file of images holds. Stored in 128 bytes, numbers with the least byte first:
+/// What a file of images holds. Its part of the [`SealedHeader`], with which the names of classes are sealed:
 ///
 /// | bytes | content |
 /// |---|---|
-/// | 0..8 | `PMMIMG\r\n` |
-/// | 8..12, 12..16 | version, channels |
-/// | 16..20, 20..24 | height, width |
+/// | 12..16, 16..20, 20..24 | channels, height, width |
 /// | 24..32, 32..40 | images, bytes of the names of classes (0 without labels) |
-/// | 40..72 | digest of the images, in hexadecimal digits |
-/// | 72..104 | zeros |
-/// | 104..128 | the first bytes of BLAKE3 of bytes 0..104 and the names |
+/// | 40..72 | digest of the images |
 ///
 /// Then come the pixels; with classes also a label of four bytes for each image, and the names as a list in JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,45 +25,36 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header and the names.
-    pub(super) fn to_bytes(&self) -> ([u8; HEADER], Vec<u8>) {
+    /// The bytes of the header; `contents` is the hash of pixels, labels and [`names`].
+    pub(super) fn to_bytes(&self, contents: &blake3::Hash) -> [u8; HEADER] {
         let names = names(&self.classes);
-        let mut out = [0; HEADER];
-        out[..8].copy_from_slice(MAGIC);
-        out[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        let mut head = SealedHeader::new(KIND);
         for (side, place) in self.shape.into_iter().zip([12, 16, 20]) {
             // Images are at most a gigabyte large.
-            out[place..place + 4].copy_from_slice(&(side as u32).to_le_bytes());
+            head.put(place, &(side as u32).to_le_bytes());
         }
-        out[24..32].copy_from_slice(&self.count.to_le_bytes());
-        out[32..40].copy_from_slice(&(names.len() as u64).to_le_bytes());
-        out[SOURCE].copy_from_slice(self.source.as_bytes());
-        let checksum = checksum(&out, &names);
-        out[CHECKSUM].copy_from_slice(&checksum);
-        (out, names)
+        head.put(24, &self.count.to_le_bytes());
+        head.put(32, &(names.len() as u64).to_le_bytes());
+        head.put(DIGESTS[0].start, self.source.as_bytes());
+        head.seal(contents, &names)
     }
 
     /// Reads the header of a file; the error is the reason why it is refused.
     pub(super) fn read(file: &[u8]) -> Result<Self, String> {
-        if !file.starts_with(MAGIC) {
-            return Err("it does not begin as one".into());
-        }
-        let head = file.first_chunk::<HEADER>().ok_or("it ends within its first 128 bytes")?;
-        let version = u32_at(head, 8);
-        if version != VERSION {
-            return Err(format!("it has version {version}; this program reads version {VERSION}"));
-        }
-        let shape = [12, 16, 20].map(|place| u32_at(head, place) as usize);
-        let (count, length) = (u64_at(head, 24), u64_at(head, 32));
-        check_length(shape, count, length, file.len() as u64)?;
+        let head = SealedHeader::read(KIND, file)?;
+        let shape = [12, 16, 20].map(|place| head.u32(place) as usize);
+        let (count, length) = (head.u64(24), head.u64(32));
+        check_length(expected_length(shape, count, length), file.len() as u64, "images")?;
         let names = &file[file.len() - length as usize..];
-        if head[CHECKSUM] != checksum(head, names) || head[RESERVED].iter().any(|&byte| byte != 0) {
-            return Err("its first 128 bytes or the names of its classes were altered".into());
-        }
+        head.check(names)?;
         let classes = if names.is_empty() { Ok(vec![]) } else { serde_json::from_slice(names) };
         let classes = classes.map_err(|error| format!("its classes have no names: {error}"))?;
-        let source = String::from_utf8_lossy(&head[SOURCE]).into_owned();
-        Ok(Self { shape, count, classes, source })
+        Ok(Self { shape, count, classes, source: head.text(DIGESTS[0].clone()) })
+    }
+
+    /// Whether the images of a file are as they were written; reads all of it.
+    pub(super) fn check_contents(file: &[u8]) -> Result<(), String> {
+        SealedHeader::read(KIND, file)?.check_contents(file)
     }
 
     /// Bytes an image.
@@ -87,33 +68,10 @@ pub(super) fn names(classes: &[String]) -> Vec<u8> {
     if classes.is_empty() { vec![] } else { serde_json::Value::from(classes).to_string().into_bytes() }
 }
 
-fn check_length(shape: [usize; 3], count: u64, names: u64, found: u64) -> Result<(), String> {
-    let size = shape.iter().try_fold(1u64, |size, &side| size.checked_mul(side as u64));
-    let size = size.and_then(|size| size.checked_add(if names == 0 { 0 } else { 4 }));
-    let expected = size
-        .and_then(|size| size.checked_mul(count))
-        .and_then(|bytes| bytes.checked_add(HEADER as u64))
-        .and_then(|bytes| bytes.checked_add(names));
-    match expected {
-        Some(expected) if expected == found => Ok(()),
-        Some(expected) => Err(format!("it has {found} bytes instead of {expected}")),
-        None => Err("it claims more images than any file holds".into()),
-    }
-}
-
-fn checksum(head: &[u8; HEADER], names: &[u8]) -> [u8; CHECKSUM.end - CHECKSUM.start] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&head[..CHECKSUM.start]).update(names);
-    let hash = hasher.finalize();
-    std::array::from_fn(|place| hash.as_bytes()[place])
-}
-
-fn u32_at(head: &[u8; HEADER], at: usize) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|place| head[at + place]))
-}
-
-fn u64_at(head: &[u8; HEADER], at: usize) -> u64 {
-    u64::from_le_bytes(std::array::from_fn(|place| head[at + place]))
+fn expected_length(shape: [usize; 3], count: u64, names: u64) -> Option<u64> {
+    let size = shape.iter().try_fold(1u64, |size, &side| size.checked_mul(side as u64))?;
+    let size = size.checked_add(if names == 0 { 0 } else { 4 })?;
+    size.checked_mul(count)?.checked_add(HEADER as u64)?.checked_add(names)
 }
 
 #[cfg(test)]
@@ -126,9 +84,10 @@ mod tests {
     }
 
     fn file(header: &Header) -> Vec<u8> {
-        let (head, names) = header.to_bytes();
+        let names = names(&header.classes);
         let labels = if names.is_empty() { 0 } else { 8 };
-        [&head[..], &[7; 12], &vec![0; labels], &names].concat()
+        let contents = [&[7; 12][..], &vec![0; labels], &names].concat();
+        [&header.to_bytes(&blake3::hash(&contents))[..], &contents].concat()
     }
 
     #[test]
@@ -136,6 +95,10 @@ mod tests {
         for header in [header(&[]), header(&["cat", "dög \"x\"\n"])] {
             assert_eq!(Header::read(&file(&header)), Ok(header.clone()));
             assert_eq!(header.size(), 6);
+            assert_eq!(Header::check_contents(&file(&header)), Ok(()));
+            let mut altered = file(&header);
+            altered[HEADER + 11] ^= 1;
+            assert!(Header::read(&altered).is_ok() && Header::check_contents(&altered).is_err());
         }
     }
 
@@ -148,19 +111,20 @@ mod tests {
         let whole = file(&header(&["a", "b"]));
         refused(b"PMM", "does not begin");
         refused(&whole[..100], "ends within");
-        refused(&whole[..140], "it has 140 bytes instead of 157");
-        refused(&[&whole[..], &[0]].concat(), "it has 158 bytes instead of 157");
-        for place in (12..HEADER).chain(148..157) {
+        refused(&whole[..172], "it has 172 bytes instead of 189");
+        refused(&[&whole[..], &[0]].concat(), "it has 190 bytes instead of 189");
+        for place in (12..HEADER).chain(180..189) {
             let mut altered = whole.clone();
             altered[place] ^= 1;
             assert!(Header::read(&altered).is_err(), "{place}");
         }
         let mut newer = whole.clone();
-        newer[8] = 2;
-        refused(&newer, "version 2");
+        newer[8] = 3;
+        refused(&newer, "version 3");
         let mut altered = whole.clone();
         altered[50] = b'1';
         refused(&altered, "altered");
-        refused(&Header { count: u64::MAX, ..header(&[]) }.to_bytes().0, "more images than any");
+        let hash = blake3::hash(&[]);
+        refused(&Header { count: u64::MAX, ..header(&[]) }.to_bytes(&hash), "more images than any");
     }
 }

@@ -3,10 +3,12 @@
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
+use pmm_store::WholeFile;
+
 use super::error::{ImageDataError, in_file};
-use super::images_header::{HEADER, Header, UNLABELLED, names};
+use super::images_header::{Header, UNLABELLED, names};
 use super::source::ImageSource;
-use crate::temporary::temporary;
+use crate::sealed_header::HEADER;
 
 /// Writes images; see [`Images::write`](super::Images::write).
 pub(super) fn write(
@@ -14,9 +16,10 @@ pub(super) fn write(
     path: &Path,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), ImageDataError> {
-    let mut file = in_file(path, || temporary(path))?;
-    write_to(BufWriter::with_capacity(1 << 16, file.as_file_mut()), path, source, progress)?;
-    in_file(path, || file.persist(path).map(drop).map_err(|error| error.error))
+    let file = in_file(path, || WholeFile::create(path))?;
+    let output = in_file(path, || file.handle())?;
+    write_to(BufWriter::with_capacity(1 << 16, output), path, source, progress)?;
+    in_file(path, || file.finish())
 }
 
 /// The bytes of such a file, in memory.
@@ -34,10 +37,11 @@ fn write_to<W: Write + Seek>(
 ) -> Result<(), ImageDataError> {
     in_file(path, || output.write_all(&[0; HEADER]))?;
     let mut content = Content::new(source.shape());
-    let mut labels = Vec::new();
+    let (mut labels, mut contents) = (Vec::new(), blake3::Hasher::new());
     source.read(&mut |pixels, label| {
         let label = label.unwrap_or(UNLABELLED);
         content.add(pixels, label);
+        contents.update(pixels);
         labels.extend_from_slice(&label.to_le_bytes());
         in_file(path, || output.write_all(pixels))?;
         progress((labels.len() / 4) as u64);
@@ -46,12 +50,12 @@ fn write_to<W: Write + Seek>(
     let (shape, classes) = (source.shape(), source.classes().to_vec());
     let source = content.digest(&classes);
     let header = Header { shape, count: (labels.len() / 4) as u64, classes, source };
-    let (head, names) = header.to_bytes();
+    let names = names(&header.classes);
+    let labels = if names.is_empty() { vec![] } else { labels };
+    let head = header.to_bytes(&contents.update(&labels).update(&names).finalize());
     in_file(path, || {
-        if !names.is_empty() {
-            output.write_all(&labels)?;
-            output.write_all(&names)?;
-        }
+        output.write_all(&labels)?;
+        output.write_all(&names)?;
         output.flush()?;
         output.rewind()?;
         output.write_all(&head)?;

@@ -92,9 +92,11 @@ fn integer(dtype: &str) -> Option<(usize, bool)> {
 fn labels(path: &Path, entry: &Entry, count: u64) -> Result<Vec<u32>, ImageDataError> {
     let (width, signed) = integer(&entry.header.dtype).unwrap_or((1, false));
     let mut bytes = Vec::new();
-    let mut reader = entry.bytes.reader(entry.header.skip)?;
+    // One more than there should be is enough to tell.
+    let mut reader =
+        entry.bytes.reader(entry.header.skip)?.take(count.saturating_mul(width as u64).saturating_add(1));
     in_file(path, || reader.read_to_end(&mut bytes))?;
-    super::labels::check_count(path, count, (bytes.len() / width) as u64)?;
+    super::labels::check_count(path, count, bytes.len().div_ceil(width) as u64)?;
     let value = |number: &[u8]| {
         let negative = signed && number.last().is_some_and(|&byte| byte >= 0x80);
         let mut wide = [if negative { 0xff } else { 0 }; 16];

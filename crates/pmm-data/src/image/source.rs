@@ -210,7 +210,7 @@ pub(super) mod tests {
         let error = ImageSource::open(folder.path(), &ImageOptions::default()).unwrap_err();
         let message = error.to_string().replace(&folder.path().display().to_string(), "");
         assert_eq!(message, "the images have several sizes: /a/x.png has 32×32 pixels, /b/y.jpg has 30×28");
-        assert!(error.hint().unwrap().starts_with("--set size=32"));
+        assert!(error.hint().unwrap().starts_with("set size to 32"));
         for grey in [None, Some(true)] {
             let source =
                 ImageSource::open(folder.path(), &ImageOptions { size: Some((4, 8)), grey }).unwrap();

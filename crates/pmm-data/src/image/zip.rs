@@ -6,6 +6,8 @@ use std::io::{self, BufReader, Error, ErrorKind, Read, Seek, SeekFrom};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
+use crate::unpacked::Unpacked;
+
 /// The longest table of contents that is read.
 const MOST: u64 = 1 << 24;
 /// The last record, and the longest comment after it.
@@ -19,6 +21,8 @@ pub(super) struct Member {
     deflated: bool,
     checksum: u32,
     packed: u64,
+    /// Bytes that it unpacks to.
+    size: u64,
     /// Where its own header is.
     header: u64,
 }
@@ -37,21 +41,25 @@ impl Member {
         let packed = BufReader::with_capacity(1 << 16, archive.take(self.packed));
         let content: Box<dyn Read> =
             if self.deflated { Box::new(DeflateDecoder::new(packed)) } else { Box::new(packed) };
-        Ok(Box::new(Checked { content, so_far: Crc::new(), checksum: self.checksum }))
+        let content = Checked { content, so_far: Crc::new(), checksum: self.checksum, left: self.size };
+        Ok(Box::new(Unpacked::new(content, self.packed)))
     }
 }
 
-/// Bytes whose checksum is known.
+/// Bytes whose number and checksum are known.
 struct Checked {
     content: Box<dyn Read>,
     so_far: Crc,
     checksum: u32,
+    left: u64,
 }
 
 impl Read for Checked {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(out)?;
         self.so_far.update(&out[..count]);
+        self.left =
+            self.left.checked_sub(count as u64).ok_or_else(|| broken("it holds more than it says"))?;
         if count == 0 && !out.is_empty() && self.so_far.sum() != self.checksum {
             return Err(broken("the checksum is wrong: the file was altered or cut short"));
         }
@@ -99,8 +107,8 @@ fn member(entry: &[u8], name: &[u8], extra: &[u8]) -> io::Result<Member> {
         u32::MAX => large.next().ok_or_else(|| broken("a size is missing")),
         small => Ok(u64::from(small)),
     };
-    let (_, packed, header) = (size(24)?, size(20)?, size(42)?);
-    Ok(Member { name, deflated, checksum: u32_at(entry, 16)?, packed, header })
+    let (size, packed, header) = (size(24)?, size(20)?, size(42)?);
+    Ok(Member { name, deflated, checksum: u32_at(entry, 16)?, packed, size, header })
 }
 
 /// The numbers of the extra field for large members.

@@ -53,7 +53,7 @@ pub(crate) enum Test {
 #[derive(Debug, Clone)]
 pub(crate) struct BoundCondition {
     column: Place,
-    tests: Vec<Test>,
+    pub(crate) tests: Vec<Test>,
 }
 
 /// Hashes that were seen, at most [`Seen::MOST`] of them: where there are more, rows whose hash ends in some zeros stand for
@@ -83,7 +83,7 @@ impl Seen {
 }
 
 impl Test {
-    fn new(state: &State, place: &Place) -> Self {
+    pub(crate) fn new(state: &State, place: &Place) -> Self {
         match state {
             State::Is(value) => Self::Key(place.key_of(value)),
             State::NotZero => Self::NotZero,
@@ -108,10 +108,15 @@ impl Test {
 }
 
 impl BoundCondition {
-    fn new(condition: &Condition, columns: &[Column]) -> Result<Self, RuleError> {
+    pub(crate) fn new(condition: &Condition, columns: &[Column]) -> Result<Self, RuleError> {
         let column = Place::new(&condition.column, columns)?;
         let tests = condition.states.iter().map(|state| Test::new(state, &column)).collect();
         Ok(Self { column, tests })
+    }
+
+    /// The place of its column.
+    pub(crate) fn index(&self) -> usize {
+        self.column.index
     }
 
     pub(crate) fn admits(&self, row: &[Cell<'_>]) -> bool {

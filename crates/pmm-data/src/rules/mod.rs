@@ -8,13 +8,16 @@
 //! | rule → sentence | [`Rule::sentence`] |
 //! | rule and row → does it hold | [`Rule::checker`], [`Verdict`] |
 //! | rules and other rows → how many break them | [`count`], [`Evidence`] |
+//! | rules and a row in the making → what follows, what is left open | [`Keeper`], [`Allowed`] |
 
 mod bind;
 mod check;
+mod coded;
 mod date_part;
 mod error;
 mod evidence;
 mod find;
+mod keep;
 mod memory_rows;
 mod parse;
 mod pattern;
@@ -27,10 +30,12 @@ mod tables;
 mod value;
 
 pub use check::{Checker, Verdict};
+pub use coded::{CodedRows, KeptRule};
 pub use date_part::{DatePart, TimeUnit};
 pub use error::{CountError, RuleError};
 pub use evidence::{Evidence, Exception, Found, count};
 pub use find::{Options, find};
+pub use keep::{Allowed, Keeper, Kept, Ranges, derived_column};
 pub use memory_rows::MemoryRows;
 pub use pattern::{Characters, Pattern, Segment};
 pub use rows::{Batch, Cell, Column, ColumnKind, DateUnit, Rows};

@@ -191,6 +191,9 @@ impl<'a> Parser<'a> {
                 (None, divide) => {
                     let number = self.number().ok_or_else(|| self.error("a column or a number"))?;
                     product.factor *= if divide { 1.0 / number } else { number };
+                    if !product.factor.is_finite() {
+                        return Err(self.error("a factor that is finite"));
+                    }
                 }
             }
             if self.take("*") || self.take("×") {
@@ -294,7 +297,7 @@ impl<'a> Parser<'a> {
             let digits = &rest[end + 1..];
             end += 1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         }
-        let number = rest[..end].parse().ok()?;
+        let number = rest[..end].parse().ok().filter(|number: &f64| number.is_finite())?;
         self.rest = &rest[end..];
         Some(number)
     }

@@ -44,7 +44,7 @@ impl Characters {
     }
 
     /// What is drawn from: names are made of small letters and digits.
-    fn alphabet(self) -> &'static [u8] {
+    pub(crate) fn alphabet(self) -> &'static [u8] {
         const ALL: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
         match self {
             Self::Number | Self::Digit => &ALL[..10],
@@ -143,18 +143,37 @@ impl Pattern {
 
     /// What people call it, if it has a name.
     pub fn name(&self) -> Option<&'static str> {
-        let hex = |of: &Characters| matches!(of, Characters::LowerHex | Characters::UpperHex);
-        let lengths = self.segments.iter().filter_map(|segment| match segment {
-            Segment::Run { of, lengths } if hex(of) && lengths.len() == 1 => Some(lengths[0].0),
-            _ => None,
-        });
-        if lengths.eq([8, 4, 4, 4, 12]) && self.segments.len() == 9 {
+        if self.is_uuid() {
             return Some("UUID");
         }
-        if self.segments.get(1) == Some(&Segment::Fixed("@".to_owned())) {
+        let at = |segment: &Segment| matches!(segment, Segment::Fixed(text) if text.contains('@'));
+        if self.segments.iter().skip(1).any(at) {
             return Some("e-mail address");
         }
         self.is_phone().then_some("phone number")
+    }
+
+    /// Hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    fn is_uuid(&self) -> bool {
+        let mut groups = vec![0];
+        for segment in &self.segments {
+            let text = match segment {
+                Segment::Run { lengths, .. } if lengths.len() == 1 => "0".repeat(lengths[0].0),
+                Segment::OneOf(texts) if texts.iter().all(|one| one.0.len() == 1) => texts[0].0.clone(),
+                Segment::Fixed(text) => text.clone(),
+                _ => return false,
+            };
+            for c in text.chars() {
+                match (c, groups.last_mut()) {
+                    ('-', _) => groups.push(0),
+                    (_, Some(last)) if c.is_ascii_hexdigit() => *last += 1,
+                    _ => return false,
+                }
+            }
+        }
+        let hexadecimal = |of: &Characters| matches!(of, Characters::LowerHex | Characters::UpperHex);
+        let run = |segment: &Segment| matches!(segment, Segment::Run { of, .. } if hexadecimal(of));
+        groups == [8, 4, 4, 4, 12] && self.segments.iter().any(run)
     }
 
     /// At least seven digits in two groups or more, and nothing else but what separates them.
@@ -237,6 +256,11 @@ impl fmt::Display for Pattern {
         for segment in &self.segments {
             match segment {
                 Segment::Fixed(text) => f.write_str(text)?,
+                Segment::OneOf(texts) if texts.iter().all(|one| one.0.len() == 1) => {
+                    let mut letters: Vec<&str> = texts.iter().map(|one| one.0.as_str()).collect();
+                    letters.sort_unstable();
+                    write!(f, "[{}]", letters.concat())?;
+                }
                 Segment::OneOf(texts) => {
                     let words: Vec<&str> = texts.iter().take(5).map(|one| one.0.as_str()).collect();
                     let more = if texts.len() > 5 { "|…" } else { "" };

@@ -3,6 +3,7 @@
 use super::RuleError;
 use super::rows::{Cell, Column, ColumnKind, DateUnit};
 use super::value::Value;
+use crate::table::round_to;
 
 /// Keys of special texts: a range of NaNs that no number has.
 const SPECIAL: u64 = 0xFFF9_0000_0000_0000;
@@ -129,6 +130,53 @@ impl Place {
             (Value::Text(text), ColumnKind::Text) => key(Cell::Text(text)),
             (Value::Text(text), _) => key(Cell::Special(code(&self.column.specials, text)? as u32)),
         }
+    }
+
+    /// The cell that holds a number (a date in seconds), with the digits that the column has; none if the column cannot.
+    pub(crate) fn cell_of_number(&self, number: f64) -> Option<Cell<'static>> {
+        match &self.column.kind {
+            ColumnKind::Number { decimals: Some(decimals) } => {
+                Some(Cell::Number(round_to(number, (*decimals).min(15) as u8)))
+            }
+            ColumnKind::Number { .. } | ColumnKind::Date { .. } => Some(Cell::Number(number / self.scale)),
+            ColumnKind::Levels { .. } => {
+                let level = self.level_numbers.as_ref()?.iter().position(|level| *level == number)?;
+                Some(Cell::Level(level as u32))
+            }
+            ColumnKind::Text => None,
+        }
+    }
+
+    /// The cell that holds a text; none if the column cannot.
+    pub(crate) fn cell_of_text(&self, text: &str) -> Option<Cell<'static>> {
+        let code = |texts: &[String]| Some(texts.iter().position(|one| one == text)? as u32);
+        match &self.column.kind {
+            ColumnKind::Levels { texts } => Some(Cell::Level(code(texts)?)),
+            ColumnKind::Number { .. } | ColumnKind::Date { .. } => {
+                Some(Cell::Special(code(&self.column.specials)?))
+            }
+            ColumnKind::Text => None,
+        }
+    }
+
+    /// The cell that holds a stored value; none if the column cannot.
+    pub(crate) fn cell_of(&self, value: &Value) -> Option<Cell<'static>> {
+        match (value, &self.column.kind) {
+            (Value::Missing, _) => Some(Cell::Missing),
+            (Value::Number(number), ColumnKind::Levels { .. }) => self.cell_of_number(*number),
+            (Value::Number(number), _) => Some(Cell::Number(*number)),
+            (Value::Text(text), _) => self.cell_of_text(text),
+        }
+    }
+
+    /// How many levels it has.
+    pub(crate) fn levels(&self) -> usize {
+        if let ColumnKind::Levels { texts } = &self.column.kind { texts.len() } else { 0 }
+    }
+
+    /// Seconds in a unit of a date; 1 for other columns.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
     }
 
     /// What a cell holds.

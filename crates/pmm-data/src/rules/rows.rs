@@ -97,6 +97,11 @@ impl Column {
         numbers.collect::<Option<Vec<f64>>>().filter(|numbers| !numbers.is_empty())
     }
 
+    /// Seconds in a unit of its dates; 1 if it holds none.
+    pub fn seconds(&self) -> f64 {
+        self.date_unit().map_or(1.0, DateUnit::seconds)
+    }
+
     /// The unit, if the column holds dates.
     pub(crate) fn date_unit(&self) -> Option<DateUnit> {
         match self.kind {

@@ -5,7 +5,9 @@ use arrow_schema::{DataType, TimeUnit};
 use super::cell::Cell;
 use super::column_type::{Class, ColumnType};
 use super::date_unit::{self, DateUnit};
+use super::dates::{DateGrid, DateOrder};
 use super::error::CellError;
+use super::identifier::Identifiers;
 use super::levels::Levels;
 use super::near::{level_like, near};
 use super::number_form::NumberForm;
@@ -46,6 +48,7 @@ impl Column {
             Coding::Levels(levels) if levels.levels().iter().all(|level| is_integer(&level.text)) => {
                 DataType::Int64
             }
+            Coding::Out if self.identifiers.as_ref().is_some_and(Identifiers::is_integer) => DataType::Int64,
             _ => DataType::Utf8,
         }
     }
@@ -109,6 +112,17 @@ impl Column {
             }
             Coding::Constant { .. } | Coding::Out => Err(CellError::NotModelled),
         }
+    }
+
+    /// The number or date of a text that a person wrote as the end of a range: it need not be one that the column can hold.
+    pub fn bound(&self, text: &str) -> Result<f64, CellError> {
+        let Coding::Numbers(numbers) = &self.coding else {
+            return text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+                CellError::NotANumber { text: text.trim().to_owned(), range: (String::new(), String::new()) }
+            });
+        };
+        let cell = self.find_number(numbers, text);
+        cell.and_then(|cell| self.number(cell)).ok_or_else(|| self.refusal(numbers, text))
     }
 
     /// The `u` for which the cell of this text gives the very same text, also where rare levels share a code.
@@ -201,6 +215,22 @@ impl Numbers {
         }
     }
 
+    /// How far apart neighbours on the grid are, where that is the same everywhere.
+    pub fn step(&self) -> Option<f64> {
+        let Some(date) = &self.date else { return self.places.map(|places| 10f64.powi(-i32::from(places))) };
+        match (date.grid, &date.time) {
+            (DateGrid::Written, None) | (DateGrid::Day, None) => Some(1.0),
+            (DateGrid::Written, Some(time)) if time.seconds => {
+                Some(10f64.powi(-i32::from(time.fraction.min(6))))
+            }
+            (DateGrid::Written | DateGrid::Minute, Some(_)) => Some(60.0),
+            (DateGrid::Second, Some(_)) => Some(1.0),
+            (DateGrid::Hour, Some(_)) => Some(3_600.0),
+            (DateGrid::Day, Some(_)) => Some(86_400.0),
+            _ => None,
+        }
+    }
+
     /// The cell of a number: the special that it is, or a value.
     pub fn cell(&self, value: f64) -> Cell {
         let special = self.specials.iter().position(|special| special.value == Some(value));
@@ -210,6 +240,11 @@ impl Numbers {
     /// Whether values count days.
     pub fn counts_days(&self) -> bool {
         self.date.as_ref().is_some_and(|date| DateUnit::of(date) == DateUnit::Day)
+    }
+
+    /// Whether values are times of day: seconds since midnight.
+    pub fn is_time_of_day(&self) -> bool {
+        self.date.as_ref().is_some_and(|date| date.order == DateOrder::NoDate)
     }
 
     /// Whether cells of a type can be its values.

@@ -1,5 +1,6 @@
 //! Parquet and Arrow files, and batches in memory, cut to batches of rows.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -7,6 +8,7 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use super::arrow_blocks;
 use super::batches::{ROWS, RowBatch};
 use super::error::ReadError;
 use super::source::{Format, Source};
@@ -63,10 +65,22 @@ impl Reader {
     }
 }
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is within a reader of Parquet or Arrow whose panics become errors: a program's panic hook need not tell of them.
+pub fn is_reading_guarded() -> bool {
+    GUARDED.get()
+}
+
 /// Runs a reader on a file that may be damaged. The readers are written to return errors, and mostly do; a user's file
 /// must not end the program, so a panic in them becomes an error, too.
 fn guarded<T>(source: &Source, read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ReadError> {
-    match catch_unwind(AssertUnwindSafe(read)) {
+    let before = GUARDED.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(read));
+    GUARDED.set(before);
+    match outcome {
         Ok(read) => read.map_err(|error| source.columnar(&error)),
         Err(_) => {
             Err(ReadError::Columnar { path: source.name().into(), reason: "the file is damaged".into() })
@@ -80,7 +94,8 @@ fn parquet(file: impl parquet::file::reader::ChunkReader + 'static) -> Opened {
     Ok(Box::new(ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(ROWS).build()?))
 }
 
-fn arrow(file: impl std::io::Read + std::io::Seek + Send + 'static) -> Opened {
+fn arrow(mut file: impl std::io::Read + std::io::Seek + Send + 'static) -> Opened {
+    arrow_blocks::check(&mut file)?;
     Ok(Box::new(FileReader::try_new(file, None)?))
 }
 

@@ -131,6 +131,20 @@ impl<'a> Decoder<'a> {
         self.packed(both)
     }
 
+    /// The array of texts, each a value of the type; what the type does not hold is null.
+    pub(crate) fn of_texts(&self, texts: &[Option<String>]) -> Result<ArrayRef, WriteError> {
+        let plain = match self.column_type.class() {
+            Class::Null | Class::Other => return Ok(new_null_array(self.data_type(), texts.len())),
+            Class::Text => text_array(&self.value_type(), texts.iter().map(Option::as_deref)),
+            _ => {
+                let texts = texts.iter().map(Option::as_deref);
+                let scalars = texts.map(|text| Scalar::parse(&self.column_type, text?));
+                self.scalars(&scalars.collect::<Vec<_>>())
+            }
+        };
+        self.packed(plain)
+    }
+
     fn constant(&self, text: &str, rows: usize) -> Result<ArrayRef, WriteError> {
         if text.is_empty() && self.column.missing > 0 || !self.column_type.is_cell() {
             return Ok(new_null_array(self.data_type(), rows));

@@ -166,9 +166,9 @@ impl ReadError {
             }
             Self::Unsupported { advice, .. } => (*advice).into(),
             Self::NoDelimiter { separator: ' ', .. } => {
-                "--set delimiter=' ' if there is one blank between fields; else write commas: tr -s ' ' ',' < FILE > table.csv".into()
+                "set the delimiter to a blank if there is one between fields; else write commas: tr -s ' ' ',' < FILE > table.csv".into()
             }
-            Self::NoDelimiter { separator, .. } => format!("--set delimiter='{separator}', or --set delimiter=, if it is one column"),
+            Self::NoDelimiter { separator, .. } => format!("set the delimiter to {separator:?}, or to a comma if it is one column"),
             Self::Delimiter(_) => "use one ASCII character such as , ; | or a tab".into(),
             Self::Ragged { .. } => {
                 "put quotes around fields that contain the delimiter, or name the delimiter if it was guessed wrongly".into()
@@ -179,11 +179,11 @@ impl ReadError {
             }
             Self::OpenQuote { .. } => "close the quote, or double it (\"\") if it belongs to the text".into(),
             Self::Infinite { column, value, place: Place::Row(_), .. } => {
-                format!("--set columns.{column}.specials={value} keeps it as a special value")
+                format!("set columns.{column}.specials to {value} to keep it as a special value")
             }
             Self::Infinite { column, value, .. } => format!(
-                "--set columns.{column}.specials={value} keeps it as a special value; \
-                 --set 'missing=NA;{value}' makes it missing (and replaces the built-in markers)"
+                "set columns.{column}.specials to {value} to keep it as a special value; \
+                 set missing to NA;{value} to make it missing (and replace the built-in markers)"
             ),
             Self::Cell { cell, .. } => return cell.hint(),
             Self::ColumnCount { .. } => "add a header line: columns are then matched by name".into(),
@@ -322,6 +322,9 @@ pub enum SchemaError {
         /// The version that is read.
         known: u32,
     },
+    /// A rule that its columns cannot keep.
+    #[error("its rules do not fit its columns: {0}")]
+    Rule(#[source] crate::rules::RuleError),
     /// No columns.
     #[error("the schema has no columns")]
     NoColumns,

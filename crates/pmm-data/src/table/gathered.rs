@@ -104,6 +104,7 @@ impl LeftOut {
             missing: self.missing,
             markers: MarkerUse::default(),
             coding: Coding::Out,
+            identifiers: None,
         })
     }
 }

@@ -27,6 +27,11 @@ impl Grid {
         if snap { quantile(self.rank(below)) } else { quantile(self.middle_between(value)) }
     }
 
+    /// Φ⁻¹ of a rank inside (0, 1).
+    pub fn score_of_rank(rank: f64) -> f64 {
+        quantile(rank)
+    }
+
     /// dz/dy of the interpolated score z at a value y; 0 outside the range.
     ///
     /// ```

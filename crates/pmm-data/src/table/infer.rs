@@ -5,6 +5,7 @@ use arrow_schema::DataType;
 use super::column_type::ColumnType;
 use super::error::{OverrideError, ReadError};
 use super::gathered::Gathered;
+use super::identifier;
 use super::levels::{Level, Levels};
 use super::missing::{MISSING, Markers};
 use super::overrides::{ColumnOverride, Overrides};
@@ -48,8 +49,9 @@ impl Schema {
                 Err(left_out) => left_out.column(name, wish, arrow)?,
             });
         }
+        identifier::learn(source, &missing, &mut columns)?;
         let (delimiter, header) = (source.delimiter(), source.header());
-        Ok(Self { version: VERSION, rows, delimiter, header, missing, columns })
+        Ok(Self { version: VERSION, rows, delimiter, header, missing, columns, rules: Vec::new() })
     }
 }
 
@@ -88,7 +90,8 @@ impl Inference<'_> {
         let reason = self.reason(as_found, &coding, why);
         let Profile { missing, markers, .. } = self.profile;
         let name = self.name.to_owned();
-        Ok(Column { name, kind, pair, reason, arrow: self.arrow, missing, markers, coding })
+        let arrow = self.arrow;
+        Ok(Column { name, kind, pair, reason, arrow, missing, markers, coding, identifiers: None })
     }
 
     fn coding(&self, kind: Kind, pair: PairKind, why: String) -> Result<(Coding, String), ReadError> {

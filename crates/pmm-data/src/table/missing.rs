@@ -83,8 +83,8 @@ impl MarkerCounts {
 
     /// What the markers stand for.
     ///
-    /// Those that the user listed are missing. Built-in ones cannot be values among numbers and dates: they are missing. Among
-    /// levels they are levels like the others, and only empty cells are missing. Where there is nothing else in a column, every
+    /// Those that the user listed are missing. Built-in ones cannot be values among numbers, dates and two opposites (such as true
+    /// and false): they are missing. Among other levels they are levels, too, and only empty cells are missing. Where there is nothing else in a column, every
     /// cell is missing.
     pub(crate) fn decide(&self, others: OtherCells) -> MarkerUse {
         let level = others == OtherCells::Levels && !self.listed && !self.texts.is_empty();
@@ -104,6 +104,8 @@ pub(crate) enum OtherCells {
     Levels,
     /// Numbers or dates, with at most a few other texts.
     Numbers,
+    /// Two opposites, such as true and false.
+    Opposites,
 }
 
 /// What markers stand for in one column.
@@ -257,6 +259,7 @@ mod tests {
         let levels = counts.decide(OtherCells::Levels);
         assert_eq!((levels.missing(), levels.markers.len()), (0, 3), "as written: blanks make another level");
         assert_eq!(counts.decide(OtherCells::None).missing(), 4);
+        assert_eq!(counts.decide(OtherCells::Opposites).missing(), 4);
         let mut listed = MarkerCounts::default();
         listed.add("-9", Marked::Missing);
         assert_eq!(listed.decide(OtherCells::Levels).missing(), 1, "as listed, among levels, too");

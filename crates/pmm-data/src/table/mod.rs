@@ -1,5 +1,6 @@
 //! Tables: files and batches in memory ⇄ typed arrays ⇄ coded cells.
 
+mod arrow_blocks;
 mod batches;
 mod cell;
 mod coder;
@@ -23,6 +24,7 @@ mod gathered;
 mod grid;
 mod grid_scores;
 mod header;
+mod identifier;
 mod infer;
 mod json;
 mod levels;
@@ -62,6 +64,7 @@ pub use batches::{Batches, RowBatch};
 pub use cell::{Cell, Cells};
 pub use coder::{Coder, ReadNotes, Unseen};
 pub use column_type::{ColumnType, ColumnTypeError};
+pub use columnar::is_reading_guarded;
 pub use dates::{DateFormat, DateGrid, DateOrder};
 pub use decoder::Decoder;
 pub use duration::DurationForm;
@@ -69,6 +72,7 @@ pub use error::{CellError, OverrideError, Place, ReadError, SchemaError, WriteEr
 pub use file_format::FileFormat;
 pub use grid::{Grid, GridError};
 pub use header::Header;
+pub use identifier::{IdentifierPattern, Identifiers, RealRanges, Running};
 pub use levels::{Level, Levels, LevelsError};
 pub use missing::{ColumnMarkers, MISSING, MarkerCount, MarkerRole, MarkerUse};
 pub use month_names::{LetterCase, MonthFormat};
@@ -76,6 +80,7 @@ pub use number_form::{DressedForm, Negative, NumberForm};
 pub use numbers::NumberFormat;
 pub use output_column::{OutputColumn, TextFormat};
 pub use overrides::{ColumnOverride, Overrides};
+pub(crate) use places::round_to;
 pub use rows_decoder::RowsDecoder;
 pub use schema::{Coding, Column, Kind, Numbers, PairKind, Schema, Special};
 pub use source::{ReadOptions, Source};

@@ -51,6 +51,7 @@ impl TextProfile {
         let others = match profile.present() {
             0 => OtherCells::None,
             _ if rules::is_typed(&profile) => OtherCells::Numbers,
+            _ if rules::is_yes_no(&profile) => OtherCells::Opposites,
             _ => OtherCells::Levels,
         };
         profile.settle(self.marked.decide(others));

@@ -51,11 +51,22 @@ pub(crate) fn guess(profile: &Profile, name: &str) -> Guess {
     }
 }
 
-/// One level, or two opposites.
-fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Guess> {
+/// Up to three levels, blanks and case aside, in order.
+fn first_levels(texts: &HashMap<Box<str>, Entry>) -> Vec<String> {
     let mut levels: Vec<String> = texts.keys().take(3).map(|text| text.trim().to_lowercase()).collect();
     levels.sort_unstable();
-    match levels.as_slice() {
+    levels
+}
+
+/// Whether the cells are two opposites, such as true and false.
+pub(crate) fn is_yes_no(profile: &Profile) -> bool {
+    let Seen::Texts(texts) = &profile.seen else { return false };
+    matches!(first_levels(texts).as_slice(), [a, b] if OPPOSITES.contains(&[a.as_str(), b.as_str()]))
+}
+
+/// One level, or two opposites.
+fn few_levels(profile: &Profile, texts: &HashMap<Box<str>, Entry>) -> Option<Guess> {
+    match first_levels(texts).as_slice() {
         [_] if profile.missing == 0 => {
             Some(Guess::new(Kind::Constant, "the same in every row; kept out of the model"))
         }

@@ -6,10 +6,12 @@ use super::column_type::{Class, ColumnType};
 use super::dates::DateFormat;
 use super::error::SchemaError;
 use super::grid::Grid;
+use super::identifier::Identifiers;
 use super::levels::Levels;
 use super::missing::MarkerUse;
 use super::numbers::NumberFormat;
 use super::scalar::Scalar;
+use crate::rules::KeptRule;
 
 /// The version of `schema.json` that this program reads and writes.
 pub(crate) const VERSION: u32 = 2;
@@ -47,6 +49,9 @@ pub struct Schema {
     pub missing: Vec<String>,
     /// The columns, in the order of the file.
     pub columns: Vec<Column>,
+    /// The rules that its rows keep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<KeptRule>,
 }
 
 /// One column.
@@ -70,6 +75,9 @@ pub struct Column {
     pub markers: MarkerUse,
     /// How its cells become numbers.
     pub coding: Coding,
+    /// What new ones look like, where the column names rows; none otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identifiers: Option<Identifiers>,
 }
 
 /// What the values of a column are.
@@ -263,7 +271,13 @@ impl Schema {
             }
             column.validate(self.rows)?;
         }
-        Ok(())
+        for derived in self.rules.iter().filter_map(|rule| rule.derived.as_ref()) {
+            if !names.insert(derived.name.as_str()) || !derived.is_modelled() {
+                return Err(SchemaError::Duplicate(derived.name.clone()));
+            }
+            derived.validate(self.rows)?;
+        }
+        self.keeper().map(|_| ()).map_err(SchemaError::Rule)
     }
 }
 
@@ -272,6 +286,12 @@ impl Column {
         let refuse = |reason| Err(SchemaError::Column { column: self.name.clone(), reason });
         if self.missing > rows {
             return refuse("more cells are missing than there are rows");
+        }
+        if self.identifiers.is_some() && !matches!(self.coding, Coding::Out) {
+            return refuse("it is part of the model, and has identifiers beside");
+        }
+        if let Some(reason) = self.identifiers.as_ref().and_then(Identifiers::fault) {
+            return refuse(reason);
         }
         let class = self.arrow.as_ref().map(ColumnType::class);
         if class == Some(Class::Other) && self.is_modelled() {

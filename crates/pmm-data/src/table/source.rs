@@ -19,6 +19,7 @@ use super::foreign::Foreign;
 use super::header::{self, Header, HeaderEvidence};
 use super::schema::Schema;
 use super::sniff::{self, Dialect, Sniffed};
+use crate::unpacked::Unpacked;
 
 /// How to read a file, where that should not be guessed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -118,6 +119,8 @@ impl Source {
     /// let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(Int64Array::from(vec![4, 2]))])?;
     /// let source = Source::from_batches("pets", schema, vec![batch])?;
     /// assert_eq!(source.batches()?.next().unwrap()?.rows(), 2);
+    /// let empty = Source::from_batches("pets", source.schema().clone(), vec![])?;
+    /// assert!(empty.batches()?.next().is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_batches(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self, ReadError> {
@@ -167,6 +170,8 @@ impl Source {
         self.schema =
             Arc::new(arrow_schema::Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         match self.batches()?.next() {
+            // A table in memory has its types without a row, as a part of a larger one may.
+            None if matches!(self.format, Format::Batches) => Ok(self),
             None => Err(ReadError::NoRows { path: self.name }),
             Some(batch) => batch.map(|_| self),
         }
@@ -174,7 +179,7 @@ impl Source {
 
     /// The format, by the first bytes.
     fn find_format(&self) -> Result<Format, ReadError> {
-        let head = self.head(&mut *self.raw()?, 8)?;
+        let head = self.head(&mut *self.raw()?.0, 8)?;
         match head.as_slice() {
             [] => Err(ReadError::Empty { path: self.name.clone() }),
             [0x1f, 0x8b, ..] => Ok(Format::Delimited { delimiter: b',', gzip: true }),
@@ -286,7 +291,7 @@ impl Source {
             digest::of_batches(&self.schema, batches).map_err(|error| self.columnar(&error))?
         } else {
             let mut hasher = blake3::Hasher::new();
-            io::copy(&mut *self.raw()?, &mut hasher).map_err(|error| self.io(error))?;
+            io::copy(&mut *self.raw()?.0, &mut hasher).map_err(|error| self.io(error))?;
             hasher.finalize()
         };
         Ok(self.digest.get_or_init(|| digest.to_hex().to_string()))
@@ -308,12 +313,15 @@ impl Source {
         ReadError::Columnar { path: self.name.clone(), reason: error.to_string() }
     }
 
-    /// The bytes as they are.
-    fn raw(&self) -> Result<Box<dyn Read + Send>, ReadError> {
-        Ok(match self.file()? {
-            Some(file) => Box::new(file),
-            None => Box::new(io::Cursor::new(self.memory())),
-        })
+    /// The bytes as they are, and how many there are.
+    fn raw(&self) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
+        let Some(file) = self.file()? else {
+            let bytes = self.memory();
+            let length = bytes.len() as u64;
+            return Ok((Box::new(io::Cursor::new(bytes)), length));
+        };
+        let length = file.metadata().map_err(|error| self.io(error))?.len();
+        Ok((Box::new(file), length))
     }
 
     /// The file, if there is one.
@@ -338,8 +346,12 @@ impl Source {
 
     /// The text, decompressed.
     pub(crate) fn text(&self, gzip: bool) -> Result<Box<dyn Read + Send>, ReadError> {
-        let raw = self.raw()?;
-        Ok(if gzip { Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, raw))) } else { raw })
+        let (raw, length) = self.raw()?;
+        if !gzip {
+            return Ok(raw);
+        }
+        let gzip = MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, raw));
+        Ok(Box::new(Unpacked::new(gzip, length)))
     }
 
     fn head(&self, from: &mut dyn Read, most: usize) -> Result<Vec<u8>, ReadError> {

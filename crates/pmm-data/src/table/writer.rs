@@ -8,12 +8,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use pmm_store::WholeFile;
 
 use super::column_type::ColumnType;
 use super::error::WriteError;
 use super::file_format::FileFormat;
 use super::output_column::{OutputColumn, TextFormat};
-use super::target::Target;
+use super::target;
 use super::writer_columnar::ColumnarWriter;
 
 /// Writes record batches to a file or a stream.
@@ -44,7 +45,7 @@ pub struct Writer {
     schema: SchemaRef,
     formats: Vec<TextFormat>,
     path: String,
-    target: Option<Target>,
+    target: Option<WholeFile>,
     /// What went wrong in the output itself, which other errors may be about.
     fault: Fault,
 }
@@ -66,7 +67,7 @@ impl Writer {
         format: FileFormat,
         columns: &[OutputColumn],
     ) -> Result<Self, WriteError> {
-        let (target, file) = Target::open(path.as_ref())?;
+        let (target, file) = target::create(path.as_ref())?;
         let mut writer = Self::new(path.as_ref().display().to_string(), Box::new(file), format, columns)?;
         writer.target = Some(target);
         Ok(writer)

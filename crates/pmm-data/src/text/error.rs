@@ -49,6 +49,24 @@ pub enum TextDataError {
         /// The offending bytes, in hexadecimal.
         bytes: String,
     },
+    /// A sequence before any header, in FASTA.
+    #[error("{path}, line {line}: a sequence without a >header")]
+    NoHeader {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u64,
+    },
+    /// A character that is no residue, in FASTA.
+    #[error("{path}, line {line}: \"{found}\" stands for no residue")]
+    NoResidue {
+        /// The file.
+        path: String,
+        /// The line.
+        line: u64,
+        /// The character.
+        found: String,
+    },
     /// A line that is not a JSON object.
     #[error("{path}, line {line} is not a JSON object: {reason}")]
     NotJson {
@@ -171,25 +189,29 @@ impl TextDataError {
                 let utf16 = *offset == 0 && (bytes == "FF" || bytes == "FE");
                 let from = if utf16 { "utf-16" } else { "latin1" };
                 format!(
-                    "--set tokenizer=bytes models the bytes as they are; \
+                    "set tokenizer to bytes to model the bytes as they are; \
                      iconv -f {from} -t utf-8 {path} > utf8.txt converts the file"
                 )
+            }
+            Self::NoHeader { .. } | Self::NoResidue { .. } => {
+                "FASTA has a line >name before each sequence, and letters in it; rename the file to .txt to read it as plain text"
+                    .into()
             }
             Self::NotJson { .. } => {
                 "a .jsonl file has one JSON object a line; rename the file to .txt to read it as plain text".into()
             }
             Self::NoField { fields, .. } if fields.is_empty() => "the object has no fields".into(),
             Self::NoField { fields, .. } => {
-                format!("it has {}; --set field=NAME names the one that holds the text", fields.join(", "))
+                format!("it has {}; set field to the one that holds the text", fields.join(", "))
             }
-            Self::FieldNotText { .. } => "--set field=NAME names the field that holds the text".into(),
+            Self::FieldNotText { .. } => "set field to the name of the field that holds the text".into(),
             Self::LongLine { .. } => "rename the file to .txt if it is plain text".into(),
             Self::UnknownCharacter { .. } => {
-                "leave the character out, or train with --set tokenizer=bytes, which knows every text".into()
+                "leave the character out, or set tokenizer to bytes, which knows every text".into()
             }
-            Self::Inexact { .. } => "use a byte-level BPE such as that of GPT-2, or --set tokenizer=bytes".into(),
+            Self::Inexact { .. } => "use a byte-level BPE such as that of GPT-2, or set tokenizer to bytes".into(),
             Self::SmallVocabulary { .. } => {
-                "for so few tokens use --set tokenizer=bytes or --set tokenizer=characters".into()
+                "for so few tokens set tokenizer to bytes or characters".into()
             }
             Self::NotTokenizer { .. } => {
                 "a byte-level BPE is read, from a tokenizer.json or from encoder.json with vocab.bpe".into()
@@ -245,7 +267,7 @@ mod tests {
             error.to_string(),
             "a.txt, line 3, byte 4: character 'é' (U+00E9) is not in the vocabulary"
         );
-        assert!(error.hint().unwrap().contains("--set tokenizer=bytes"));
+        assert!(error.hint().unwrap().contains("set tokenizer to bytes"));
     }
 
     #[test]

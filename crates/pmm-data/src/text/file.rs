@@ -10,6 +10,7 @@ use liblzma::bufread::XzDecoder;
 use tempfile::NamedTempFile;
 
 use super::error::TextDataError;
+use crate::unpacked::Unpacked;
 
 /// A file of text.
 #[derive(Debug)]
@@ -17,8 +18,22 @@ pub(super) struct TextFile {
     /// For messages.
     pub(super) name: String,
     store: Store,
-    /// Whether each line is a JSON object.
-    pub(super) json: bool,
+    /// How documents are written in it.
+    pub(super) format: TextFormat,
+}
+
+/// How files of FASTA are named.
+pub const FASTA_ENDINGS: [&str; 8] = ["fasta", "fa", "faa", "fna", "ffn", "frn", "fas", "afa"];
+
+/// How documents are written in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextFormat {
+    /// All of it is one.
+    Plain,
+    /// A JSON object a line.
+    JsonLines,
+    /// Records of sequences.
+    Fasta,
 }
 
 /// Where the bytes are.
@@ -33,13 +48,13 @@ enum Store {
 impl TextFile {
     /// A file that can be read as often as wanted.
     pub(super) fn at(path: PathBuf) -> Self {
-        let (name, json) = (path.display().to_string(), is_json(&path));
-        Self { name, store: Store::Path(path), json }
+        let (name, format) = (path.display().to_string(), format(&path));
+        Self { name, store: Store::Path(path), format }
     }
 
     /// A document in memory, as it is.
     pub(super) fn memory(name: String, text: Vec<u8>) -> Self {
-        Self { name, store: Store::Memory(text.into()), json: false }
+        Self { name, store: Store::Memory(text.into()), format: TextFormat::Plain }
     }
 
     /// What can be read only once, copied to a temporary file.
@@ -49,7 +64,7 @@ impl TextFile {
             io::copy(from, &mut file)?;
             Ok(file)
         })?;
-        Ok(Self { name: name.to_owned(), store: Store::Spool(file), json: is_json(Path::new(name)) })
+        Ok(Self { name: name.to_owned(), store: Store::Spool(file), format: format(Path::new(name)) })
     }
 
     /// The text from its beginning, decompressed. Only the first bytes tell whether it is compressed.
@@ -62,12 +77,15 @@ impl TextFile {
             Store::Spool(file) => file.reopen(),
             Store::Memory(_) => Err(io::Error::other("in memory")),
         })?;
+        let length = in_file(&self.name, || file.metadata())?.len();
         let mut head = Vec::new();
         in_file(&self.name, || file.by_ref().take(10).read_to_end(&mut head))?;
         let raw = BufReader::with_capacity(1 << 16, Cursor::new(head.clone()).chain(file));
         let what = match head.as_slice() {
-            [0x1f, 0x8b, ..] => return Ok(Box::new(MultiGzDecoder::new(raw))),
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => return Ok(Box::new(XzDecoder::new_multi_decoder(raw))),
+            [0x1f, 0x8b, ..] => return Ok(Box::new(Unpacked::new(MultiGzDecoder::new(raw), length))),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+                return Ok(Box::new(Unpacked::new(XzDecoder::new_multi_decoder(raw), length)));
+            }
             _ if any_bytes => return Ok(Box::new(raw)),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => "compressed with zstd",
             [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', ..] => "compressed with bzip2",
@@ -108,8 +126,13 @@ pub(super) fn in_file<T>(path: &str, run: impl FnOnce() -> io::Result<T>) -> Res
     run().map_err(|source| TextDataError::Io { path: path.to_owned(), source })
 }
 
-fn is_json(path: &Path) -> bool {
-    ["jsonl", "ndjson"].contains(&extension(path).as_str())
+/// How documents are written in a file, by its name.
+fn format(path: &Path) -> TextFormat {
+    match extension(path).as_str() {
+        "jsonl" | "ndjson" => TextFormat::JsonLines,
+        extension if FASTA_ENDINGS.contains(&extension) => TextFormat::Fasta,
+        _ => TextFormat::Plain,
+    }
 }
 
 fn is_text(path: &Path) -> bool {
@@ -142,9 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn json_lines_go_by_the_name() {
-        assert!(is_json(Path::new("a/b.jsonl")) && is_json(Path::new("b.NDJSON.xz")));
-        assert!(!is_json(Path::new("b.json")) && !is_json(Path::new("jsonl")));
+    fn formats_go_by_the_name() {
+        let is = |name: &str, expected: TextFormat| assert_eq!(format(Path::new(name)), expected, "{name}");
+        is("a/b.jsonl", TextFormat::JsonLines);
+        is("b.NDJSON.xz", TextFormat::JsonLines);
+        is("b.json", TextFormat::Plain);
+        is("jsonl", TextFormat::Plain);
+        is("b.FASTA.gz", TextFormat::Fasta);
+        is("b.faa", TextFormat::Fasta);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::TextDataError;
-use super::file::{TextFile, in_file, text_files};
+use super::fasta::{SequenceSummary, summary};
+use super::file::{TextFile, TextFormat, in_file, text_files};
 use super::stream::{Sink, Stream};
 
 /// The longest piece.
@@ -35,8 +36,17 @@ pub struct Piece<'a> {
     pub ends_document: bool,
 }
 
-/// Text in a file (plain, or compressed with gzip or xz), in the text files of a folder, or in a field of JSON lines. A plain
-/// file is one document, a JSON line is one; documents without text are passed over.
+/// A whole document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its name, where it has one: that of a record of FASTA, or of a file of several.
+    pub name: Option<String>,
+    /// Its text, as [`Piece::bytes`].
+    pub bytes: Vec<u8>,
+}
+
+/// Text in a file (plain, or compressed with gzip or xz), in the text files of a folder, in a field of JSON lines, or in records of FASTA (`.fasta`,
+/// `.fa`, `.faa`, …). A plain file is one document, a JSON line is one, a sequence is one; documents without text are passed over.
 ///
 /// ```
 /// use pmm_data::{TextDataError, TextOptions, TextSource};
@@ -114,6 +124,29 @@ impl TextSource {
     /// The file's or folder's name, for messages.
     pub fn name(&self) -> String {
         self.name.clone()
+    }
+
+    /// What the sequences are, if all files are FASTA.
+    pub fn sequences(&self) -> Result<Option<SequenceSummary>, TextDataError> {
+        if self.files.iter().any(|file| file.format != TextFormat::Fasta) {
+            return Ok(None);
+        }
+        summary(&self.files).map(Some)
+    }
+
+    /// All documents, with their names.
+    pub fn documents(&self) -> Result<Vec<Document>, TextDataError> {
+        let (mut all, mut bytes) = (Vec::new(), Vec::new());
+        let several = self.files.len() > 1;
+        self.pieces::<TextDataError>(&mut |piece, place| {
+            bytes.extend_from_slice(piece.bytes);
+            if piece.ends_document {
+                let name = place.record.or(several.then_some(place.path)).map(str::to_owned);
+                all.push(Document { name, bytes: std::mem::take(&mut bytes) });
+            }
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// Hands out the text in pieces of at most 1 MiB. They are cut between characters (with
@@ -298,7 +331,7 @@ pub(super) mod tests {
     fn bytes_that_are_not_utf_8_are_named() {
         let error = failure("a.txt", b"one line\nand another one\ncaf\xe9 noir\n");
         assert_eq!(error.to_string(), "a.txt, line 3, byte 28: bytes E9 are not UTF-8");
-        assert!(error.hint().unwrap().starts_with("--set tokenizer=bytes"), "{:?}", error.hint());
+        assert!(error.hint().unwrap().starts_with("set tokenizer to bytes"), "{:?}", error.hint());
         let error = failure("a.txt", b"sixteen bytes at 2\xe2\x82");
         assert_eq!(error.to_string(), "a.txt, line 1, byte 18: bytes E2 82 are not UTF-8");
     }
@@ -317,6 +350,16 @@ pub(super) mod tests {
         let options = TextOptions { field: "body".into(), ..Default::default() };
         let source = TextSource::spool("a.ndjson", &mut &b"{\"body\":\"b\"}"[..], &options).unwrap();
         assert_eq!(documents(&source).unwrap(), [b"b"]);
+    }
+
+    #[test]
+    fn records_of_fasta_are_documents() {
+        let source = spooled("a.faa.gz", gzip(b">one x\nMKV\naa\n>two\nWW\n"), 8);
+        assert_eq!(documents(&source).unwrap(), [b"MKVAA".to_vec(), b"WW".to_vec()]);
+        let names: Vec<_> = source.documents().unwrap().into_iter().map(|document| document.name).collect();
+        assert_eq!(names, [Some("one".to_owned()), Some("two".to_owned())]);
+        assert_eq!(source.sequences().unwrap().unwrap().records, 2);
+        assert_eq!(spooled("a.txt", "MKV", 16).sequences().unwrap(), None);
     }
 
     #[test]

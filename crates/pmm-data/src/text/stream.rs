@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::cut::{cut, parts};
 use super::error::{CodeError, TextDataError};
-use super::file::TextFile;
+use super::fasta::records;
+use super::file::{TextFile, TextFormat};
 use super::source::{Piece, TextOptions};
 
 /// The longest line of JSON that is read.
@@ -20,14 +21,16 @@ pub(super) struct Place<'a> {
     pub(super) line: u64,
     /// Bytes of the document before it.
     pub(super) offset: u64,
-    /// Whether the document is on one line, whatever line breaks it has.
+    /// Whether the document counts as one line, whatever line breaks it has.
     json: bool,
+    /// The name of the document, if it has one of its own.
+    pub(super) record: Option<&'a str>,
 }
 
 impl<'a> Place<'a> {
     /// The beginning of a plain text.
     pub(super) fn of_text(path: &'a str) -> Self {
-        Self { path, line: 1, offset: 0, json: false }
+        Self { path, line: 1, offset: 0, json: false, record: None }
     }
 
     /// The place after some bytes.
@@ -52,7 +55,11 @@ pub(super) struct Stream<'a, 'b, E> {
 
 impl<E: From<TextDataError>> Stream<'_, '_, E> {
     pub(super) fn file(&mut self, file: &TextFile) -> Result<(), E> {
-        if file.json { self.json(file) } else { self.plain(file) }
+        match file.format {
+            TextFormat::Plain => self.plain(file),
+            TextFormat::JsonLines => self.json(file),
+            TextFormat::Fasta => self.fasta(file),
+        }
     }
 
     /// A document from a file of its own.
@@ -104,10 +111,20 @@ impl<E: From<TextDataError>> Stream<'_, '_, E> {
             let object = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| line == 1).unwrap_or(&bytes);
             if !object.trim_ascii().is_empty() {
                 let text = text_of(object, &self.options.field, &file.name, line)?;
-                self.document(&text, Place { path: &file.name, line, offset: 0, json: true })?;
+                self.document(&text, Place { path: &file.name, line, offset: 0, json: true, record: None })?;
             }
         }
         Ok(())
+    }
+
+    /// A document a record.
+    fn fasta(&mut self, file: &TextFile) -> Result<(), E> {
+        records(file, &mut |record| {
+            // The letters of a sequence are ASCII.
+            let text = String::from_utf8_lossy(&record.sequence);
+            let (line, record) = (record.line, Some(record.name.as_str()));
+            self.document(&text, Place { path: &file.name, line, offset: 0, json: true, record })
+        })
     }
 
     /// A document in memory.

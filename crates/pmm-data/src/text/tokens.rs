@@ -7,11 +7,12 @@ use super::error::TextDataError;
 use super::file::in_file;
 use super::source::TextSource;
 use super::tokenizer::Tokenizer;
-use super::tokens_header::{HEADER, Header, Width};
+use super::tokens_header::{Header, Width};
 use super::tokens_write;
 use crate::map::Map;
+use crate::sealed_header::HEADER;
 
-/// The tokens of a text in a memory-mapped file, so that texts larger than memory can be sampled from anywhere.
+/// The tokens of a text in a file that is read where it lies if it is large, so that texts larger than memory can be sampled from anywhere.
 ///
 /// ```
 /// use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
@@ -31,6 +32,8 @@ use crate::map::Map;
 pub struct Tokens {
     map: Map,
     header: Header,
+    /// For messages.
+    name: String,
 }
 
 impl Tokens {
@@ -58,19 +61,23 @@ impl Tokens {
     pub fn open(path: &Path) -> Result<Self, TextDataError> {
         let name = path.display().to_string();
         let refused = |reason| TextDataError::NotTokens { path: name.clone(), reason };
-        let file = in_file(&name, || File::open(path))?;
-        let metadata = in_file(&name, || file.metadata())?;
-        if !metadata.is_file() || metadata.len() == 0 {
-            return Err(refused("it is not a file with content".into()));
-        }
-        let map = in_file(&name, || Map::open(&file))?;
-        Self::of(map, &name)
+        let map = in_file(&name, || {
+            // A pipe in place of a file would be waited for.
+            if std::fs::metadata(path)?.is_file() { Map::open(File::open(path)?) } else { Ok(None) }
+        })?;
+        Self::of(map.ok_or_else(|| refused("it is not a file with content".into()))?, &name)
+    }
+
+    /// Whether every token is as it was written, which [`open`](Self::open) does not ask; reads all of the file.
+    pub fn check_contents(&self) -> Result<(), TextDataError> {
+        let refused = |reason| TextDataError::NotTokens { path: self.name.clone(), reason };
+        Header::check_contents(self.map.bytes()).map_err(refused)
     }
 
     fn of(map: Map, name: &str) -> Result<Self, TextDataError> {
         let refused = |reason| TextDataError::NotTokens { path: name.to_owned(), reason };
         let header = Header::read(map.bytes()).map_err(refused)?;
-        Ok(Self { map, header })
+        Ok(Self { map, header, name: name.to_owned() })
     }
 
     /// How many tokens there are.

@@ -1,25 +1,16 @@
-//! The first bytes of a file of tokens: what it holds, and whether it is whole.
+//! The header of a file of tokens.
 
-use std::ops::Range;
+use crate::sealed_header::{DIGESTS, HEADER, SealedHeader, check_length};
 
-/// Length of the header.
-pub(super) const HEADER: usize = 128;
+const KIND: &[u8; 8] = b"PMMTOK\r\n";
 
-const MAGIC: &[u8; 8] = b"PMMTOK\r\n";
-const VERSION: u32 = 1;
-const SOURCE: Range<usize> = 40..72;
-const TOKENIZER: Range<usize> = 72..104;
-const CHECKSUM: Range<usize> = 104..HEADER;
-
-/// What a file of tokens holds. Stored in 128 bytes, numbers with the least byte first:
+/// What a file of tokens holds. Its part of the [`SealedHeader`]:
 ///
 /// | bytes | content |
 /// |---|---|
-/// | 0..8 | `PMMTOK\r\n` |
-/// | 8..12, 12..16 | version, bytes a token |
+/// | 12..16 | bytes a token |
 /// | 16..24, 24..32, 32..40 | tokens, bytes of the text, characters of the text |
-/// | 40..72, 72..104 | digests of the text and of the tokenizer, in hexadecimal digits |
-/// | 104..128 | the first bytes of BLAKE3 of bytes 0..104 |
+/// | 40..72, 72..104 | digests of the text and of the tokenizer |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) width: Width,
@@ -50,75 +41,41 @@ impl Width {
 }
 
 impl Header {
-    pub(super) fn to_bytes(&self) -> [u8; HEADER] {
-        let mut out = [0; HEADER];
-        out[..8].copy_from_slice(MAGIC);
-        out[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        out[12..16].copy_from_slice(&(self.width as u32).to_le_bytes());
-        out[16..24].copy_from_slice(&self.count.to_le_bytes());
-        out[24..32].copy_from_slice(&self.bytes.to_le_bytes());
-        out[32..40].copy_from_slice(&self.characters.to_le_bytes());
-        out[SOURCE].copy_from_slice(self.source.as_bytes());
-        out[TOKENIZER].copy_from_slice(self.tokenizer.as_bytes());
-        let checksum = checksum(&out);
-        out[CHECKSUM].copy_from_slice(&checksum);
-        out
+    /// The bytes of the header; `contents` is the hash of the tokens.
+    pub(super) fn to_bytes(&self, contents: &blake3::Hash) -> [u8; HEADER] {
+        let mut head = SealedHeader::new(KIND);
+        head.put(12, &(self.width as u32).to_le_bytes());
+        for (place, number) in [(16, self.count), (24, self.bytes), (32, self.characters)] {
+            head.put(place, &number.to_le_bytes());
+        }
+        let [source, tokenizer] = DIGESTS;
+        head.put(source.start, self.source.as_bytes());
+        head.put(tokenizer.start, self.tokenizer.as_bytes());
+        head.seal(contents, &[])
     }
 
     /// Reads the header of a file; the error is the reason why it is refused.
     pub(super) fn read(file: &[u8]) -> Result<Self, String> {
-        if !file.starts_with(MAGIC) {
-            return Err("it does not begin as one".into());
-        }
-        let head = file.first_chunk::<HEADER>().ok_or("it ends within its first 128 bytes")?;
-        let version = u32_at(head, 8);
-        if version != VERSION {
-            return Err(format!("it has version {version}; this program reads version {VERSION}"));
-        }
-        if head[CHECKSUM] != checksum(head) {
-            return Err("its first 128 bytes were altered".into());
-        }
-        let width = match u32_at(head, 12) {
+        let head = SealedHeader::read(KIND, file)?;
+        head.check(&[])?;
+        let width = match head.u32(12) {
             1 => Width::One,
             2 => Width::Two,
             4 => Width::Four,
             other => return Err(format!("its tokens have {other} bytes")),
         };
-        let text = |range: Range<usize>| String::from_utf8_lossy(&head[range]).into_owned();
-        let header = Self {
-            width,
-            count: u64_at(head, 16),
-            bytes: u64_at(head, 24),
-            characters: u64_at(head, 32),
-            source: text(SOURCE),
-            tokenizer: text(TOKENIZER),
-        };
-        header.check_length(file.len() as u64).map(|()| header)
+        let [source, tokenizer] = DIGESTS.map(|range| head.text(range));
+        let (count, bytes, characters) = (head.u64(16), head.u64(24), head.u64(32));
+        let tokens = count.checked_mul(width as u64);
+        let expected = tokens.and_then(|bytes| bytes.checked_add(HEADER as u64));
+        check_length(expected, file.len() as u64, "tokens")?;
+        Ok(Self { width, count, bytes, characters, source, tokenizer })
     }
 
-    fn check_length(&self, found: u64) -> Result<(), String> {
-        let tokens = self.count.checked_mul(self.width as u64);
-        match tokens.and_then(|bytes| bytes.checked_add(HEADER as u64)) {
-            Some(expected) if expected == found => Ok(()),
-            Some(expected) => Err(format!("it has {found} bytes instead of {expected}")),
-            None => Err("it claims more tokens than any file holds".into()),
-        }
+    /// Whether the tokens of a file are as they were written; reads all of it.
+    pub(super) fn check_contents(file: &[u8]) -> Result<(), String> {
+        SealedHeader::read(KIND, file)?.check_contents(file)
     }
-}
-
-fn checksum(head: &[u8; HEADER]) -> [u8; CHECKSUM.end - CHECKSUM.start] {
-    let mut out = [0; CHECKSUM.end - CHECKSUM.start];
-    let hash = blake3::hash(&head[..CHECKSUM.start]);
-    out.copy_from_slice(&hash.as_bytes()[..CHECKSUM.end - CHECKSUM.start]);
-    out
-}
-
-fn u32_at(head: &[u8; HEADER], at: usize) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|place| head[at + place]))
-}
-
-fn u64_at(head: &[u8; HEADER], at: usize) -> u64 {
-    u64::from_le_bytes(std::array::from_fn(|place| head[at + place]))
 }
 
 #[cfg(test)]
@@ -131,12 +88,17 @@ mod tests {
     }
 
     fn file() -> Vec<u8> {
-        [&header().to_bytes()[..], &[0; 6]].concat()
+        [&header().to_bytes(&blake3::hash(&[0; 6]))[..], &[0; 6]].concat()
     }
 
     #[test]
     fn a_header_comes_back() {
         assert_eq!(Header::read(&file()), Ok(header()));
+        assert_eq!(Header::check_contents(&file()), Ok(()));
+        let mut altered = file();
+        altered[HEADER + 5] ^= 1;
+        assert!(Header::read(&altered).is_ok(), "the header is");
+        assert!(Header::check_contents(&altered).unwrap_err().contains("contents"));
     }
 
     #[test]
@@ -147,17 +109,18 @@ mod tests {
         };
         refused(b"PMM", "does not begin");
         refused(&file()[..100], "ends within");
-        refused(&file()[..133], "it has 133 bytes instead of 134");
-        refused(&[&file()[..], &[0]].concat(), "it has 135 bytes instead of 134");
+        refused(&file()[..165], "it has 165 bytes instead of 166");
+        refused(&[&file()[..], &[0]].concat(), "it has 167 bytes instead of 166");
         for place in 12..HEADER {
             let mut altered = file();
             altered[place] ^= 1;
             refused(&altered, "altered");
         }
         let mut newer = file();
-        newer[8] = 2;
-        refused(&newer, "version 2");
-        refused(&Header { count: u64::MAX, ..header() }.to_bytes(), "more tokens than any");
+        newer[8] = 3;
+        refused(&newer, "version 3");
+        let hash = blake3::hash(&[]);
+        refused(&Header { count: u64::MAX, ..header() }.to_bytes(&hash), "more tokens than any");
     }
 
     #[test]

@@ -3,13 +3,15 @@
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
+use pmm_store::WholeFile;
+
 use super::error::TextDataError;
 use super::file::in_file;
 use super::source::{Content, Piece, TextSource};
 use super::stream::Place;
 use super::tokenizer::Tokenizer;
-use super::tokens_header::{HEADER, Header, Width};
-use crate::temporary::temporary;
+use super::tokens_header::{Header, Width};
+use crate::sealed_header::HEADER;
 
 /// Writes the tokens of a text; see [`Tokens::write`](super::Tokens::write).
 pub(super) fn write(
@@ -19,10 +21,10 @@ pub(super) fn write(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), TextDataError> {
     let name = path.display().to_string();
-    let mut file = in_file(&name, || temporary(path))?;
-    let output = BufWriter::with_capacity(1 << 16, file.as_file_mut());
+    let file = in_file(&name, || WholeFile::create(path))?;
+    let output = BufWriter::with_capacity(1 << 16, in_file(&name, || file.handle())?);
     write_to(output, &name, source, tokenizer, progress)?;
-    in_file(&name, || file.persist(path).map(drop).map_err(|error| error.error))
+    in_file(&name, || file.finish())
 }
 
 /// The bytes of such a file, in memory.
@@ -53,7 +55,7 @@ fn write_to<W: Write + Seek>(
         progress(read);
         Ok(())
     })?;
-    let header = writing.header().to_bytes();
+    let header = writing.header().to_bytes(&writing.contents.finalize());
     in_file(name, || {
         writing.output.flush()?;
         writing.output.rewind()?;
@@ -68,6 +70,8 @@ struct Writing<'a, W> {
     output: W,
     width: Width,
     content: Content,
+    /// The hash of the tokens.
+    contents: blake3::Hasher,
     /// Whether a document has ended, and another may follow.
     between: bool,
     count: u64,
@@ -78,7 +82,18 @@ struct Writing<'a, W> {
 impl<'a, W: Write> Writing<'a, W> {
     fn new(tokenizer: &'a Tokenizer, output: W) -> Self {
         let (width, content) = (Width::of(tokenizer.classes()), Content::default());
-        Self { tokenizer, output, width, content, between: false, count: 0, bytes: 0, characters: 0 }
+        let contents = blake3::Hasher::new();
+        Self {
+            tokenizer,
+            output,
+            width,
+            content,
+            contents,
+            between: false,
+            count: 0,
+            bytes: 0,
+            characters: 0,
+        }
     }
 
     /// The tokens of a piece, after the token between documents if it begins one. That counts as text if it is a line break.
@@ -105,6 +120,7 @@ impl<'a, W: Write> Writing<'a, W> {
         let width = self.width as usize;
         let mut bytes = Vec::with_capacity(tokens.len() * width);
         tokens.iter().for_each(|token| bytes.extend_from_slice(&token.to_le_bytes()[..width]));
+        self.contents.update(&bytes);
         self.output.write_all(&bytes)
     }
 

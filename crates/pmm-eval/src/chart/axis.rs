@@ -1,5 +1,6 @@
 //! An axis: its name, its scale, and the range it shows.
 
+use super::date_ticks::{self, Calendar};
 use super::ticks::{self, Label, Ticks};
 
 /// One axis of a [`Chart`](super::Chart).
@@ -25,6 +26,7 @@ enum Kind {
     #[default]
     Linear,
     Log,
+    Dates(Calendar),
     Categories(Vec<String>),
 }
 
@@ -40,6 +42,11 @@ impl Axis {
     /// An axis with equal distances for equal ratios; values that are not positive are not shown.
     pub fn log(label: impl Into<String>) -> Self {
         Self { label: label.into(), kind: Kind::Log, ..Self::default() }
+    }
+
+    /// An axis of dates or times, with ticks at round ones.
+    pub fn dates(label: impl Into<String>, calendar: Calendar) -> Self {
+        Self { label: label.into(), kind: Kind::Dates(calendar), ..Self::default() }
     }
 
     /// An axis whose places 0, 1, 2, … carry names; on a vertical axis the first is at the top.
@@ -85,6 +92,7 @@ impl Axis {
             return range;
         }
         match &self.kind {
+            Kind::Dates(_) => widen(extent(data, LIMIT).unwrap_or((0.0, 1.0))),
             Kind::Linear => {
                 let range = widen(extent(data, LIMIT).unwrap_or((0.0, 1.0)));
                 let round = ticks::round_outwards(range, 6);
@@ -111,6 +119,7 @@ impl Axis {
         match &self.kind {
             Kind::Linear => ticks::linear(domain, count),
             Kind::Log => ticks::log(domain, count),
+            Kind::Dates(calendar) => date_ticks::dates(domain, count, *calendar),
             Kind::Categories(names) => Ticks {
                 major: (0..).map(f64::from).zip(names.iter().map(Label::plain)).take(10_000).collect(),
                 minor: Vec::new(),

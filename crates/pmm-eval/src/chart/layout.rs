@@ -32,7 +32,10 @@ pub(super) fn margins(chart: &Chart, wide: f64, high: f64) -> Margins {
     let bottom = TICK + x_labels_height(&chart.x, &x_ticks, slanted) + named(&chart.x, 18.0) + 4.0;
     let y_ticks = y_ticks(&chart.y, y_domain(chart), high - top - bottom);
     let labels = if chart.y.bare { 0.0 } else { widest(&y_ticks) + 4.0 };
-    let left = (TICK + labels + named(&chart.y, 19.0) + 2.0).max(overhang(&chart.x, x_ticks.major.first()));
+    let slope = if slanted && !chart.x.bare { slanted_reach(&x_ticks, wide) } else { 0.0 };
+    let left = (TICK + labels + named(&chart.y, 19.0) + 2.0)
+        .max(overhang(&chart.x, x_ticks.major.first()))
+        .max(slope.min(wide / 2.0));
     let right = rule_room(chart).max(overhang(&chart.x, x_ticks.major.last())).max(8.0);
     Margins { top, right, bottom, left }
 }
@@ -61,6 +64,18 @@ fn x_labels_height(axis: &Axis, ticks: &Ticks, slanted: bool) -> f64 {
 fn overhang(axis: &Axis, tick: Option<&(f64, Label)>) -> f64 {
     let shown = tick.filter(|_| !axis.bare && !axis.is_categories());
     shown.map_or(0.0, |(_, label)| label.width(FONT) / 2.0 + 2.0)
+}
+
+/// How far slanted names reach past the left end of an axis of categories in a box of `wide` pixels. The more they do, the less room
+/// has each, and the further they reach: a few rounds settle it.
+fn slanted_reach(ticks: &Ticks, wide: f64) -> f64 {
+    let count = ticks.major.last().map_or(1.0, |tick| tick.0 + 1.0);
+    let cosine = (1.0 - SLANT.1 * SLANT.1).sqrt();
+    (0..8).fold(0.0, |left, _| {
+        let slot = (wide - left - 8.0).max(0.0) / count;
+        let reach = |(at, label): &(f64, Label)| label.width(FONT) * cosine - (at + 0.5) * slot + 2.0;
+        ticks.major.iter().map(reach).fold(0.0, f64::max)
+    })
 }
 
 /// The room that the names of the rules need at the right.
@@ -174,6 +189,16 @@ mod tests {
         let many = Axis::categories("", (0..1000).map(|i| format!("category number {i}")));
         let (ticks, slanted) = x_ticks(&many, (-0.5, 999.5), 300.0);
         assert!(slanted && ticks.major.len() <= 300 / 14 + 1, "{}", ticks.major.len());
+    }
+
+    #[test]
+    fn slanted_names_stay_within_the_picture() {
+        let long = ["a name of some length", "b", "c", "d", "e", "f"];
+        let chart = |names: [&str; 6]| Chart::new("").x(Axis::categories("", names));
+        let (wide, narrow) =
+            (margins(&chart(long), 240.0, 190.0).left, margins(&chart(["a"; 6]), 240.0, 190.0).left);
+        let (reach, slot) = (width(long[0], FONT).min(LONGEST) * 0.8, (240.0 - wide - 8.0) / 6.0);
+        assert!(wide > narrow && wide + slot / 2.0 >= reach, "{wide} {narrow} {reach}");
     }
 
     #[test]

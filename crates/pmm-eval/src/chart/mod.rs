@@ -3,6 +3,7 @@
 //! A [`Chart`] collects marks and axes; a [`Figure`] sets charts in a grid and writes it.
 
 mod axis;
+mod date_ticks;
 mod draw;
 mod figure;
 mod histogram;
@@ -19,6 +20,7 @@ pub(crate) mod text;
 mod ticks;
 
 pub use axis::Axis;
+pub use date_ticks::Calendar;
 pub use figure::Figure;
 pub use histogram::histogram;
 pub(crate) use palette::PAPER;

@@ -8,26 +8,24 @@ const MOST_COLUMNS: usize = 24;
 const MOST_LEVELS: usize = 7;
 const BINS: usize = 24;
 
-/// A panel for each column, up to 24.
-pub(super) fn picture(real: &Frame, synth: &Frame) -> Option<Picture> {
+/// A panel for each column, as many to a picture as can be seen at once.
+pub(super) fn pictures(real: &Frame, synth: &Frame) -> Vec<Picture> {
     let pairs = real
         .columns
         .iter()
         .filter_map(|column| Some((column, synth.columns.iter().find(|other| other.name == column.name)?)));
-    let mut panels: Vec<Chart> = pairs.take(MOST_COLUMNS).filter_map(|(a, b)| panel(a, b)).collect();
-    if panels.is_empty() {
-        return None;
-    }
-    panels = panels.into_iter().enumerate().map(|(i, chart)| named(chart, i % 3 == 0)).collect();
-    let cut = if real.columns.len() > MOST_COLUMNS { " Only the first 24 columns are shown." } else { "" };
-    let caption = format!(
-        "Blue: real rows that the model never saw. Orange: made rows. Heights are percent of rows; the outermost 0.5 % of the real values on either side are cut off.{cut}"
-    );
+    let panels: Vec<Chart> = pairs.filter_map(|(a, b)| panel(a, b)).collect();
+    panels.chunks(MOST_COLUMNS).enumerate().map(|(part, panels)| picture(part, panels)).collect()
+}
+
+fn picture(part: usize, panels: &[Chart]) -> Picture {
+    let caption = "Blue: real rows that the model never saw. Orange: made rows. Heights are percent of rows; the outermost 0.5 % of the real values on either side are cut off.";
     let count = panels.len().min(3);
-    let figure = Figure::new().columns(&[1.0, 1.0, 1.0][..count]).size(720.0, 190.0).caption(caption);
-    let figure = panels.into_iter().fold(figure, Figure::panel);
-    let alt = "Histograms of every column, real and made rows".to_owned();
-    Some(Picture { name: "columns".into(), alt, figure })
+    let figure = Figure::new().columns(&[1.0, 1.0, 1.0][..count]).size(720.0, 200.0).caption(caption);
+    let panels = panels.iter().enumerate().map(|(i, chart)| named(chart.clone(), i % 3 == 0));
+    let alt = "Histograms of columns, real and made rows".to_owned();
+    let name = if part == 0 { "columns".to_owned() } else { format!("columns-{}", part + 1) };
+    Picture { name, alt, figure: panels.fold(figure, Figure::panel) }
 }
 
 fn named(chart: Chart, first: bool) -> Chart {
@@ -63,7 +61,8 @@ fn numbers(real: &FrameColumn, synth: &FrameColumn) -> Option<Chart> {
         .chain(made.iter().map(|bar| (bar.0, bar.2)))
         .chain(made.last().into_iter().flat_map(|bar| [(bar.1, bar.2), (bar.1, 0.0)]))
         .collect::<Vec<_>>();
-    let chart = Chart::new(real.name.clone()).x(Axis::linear("").range(edges[0], edges[edges.len() - 1]));
+    let axis = super::value_axis(real, "").range(edges[0], edges[edges.len() - 1]);
+    let chart = Chart::new(real.name.clone()).x(axis);
     Some(chart.bars(&heights(&a, &edges), real_style()).step(&outline, Style::new(1).width(1.8)))
 }
 
@@ -110,7 +109,7 @@ fn levels(real: &FrameColumn, synth: &FrameColumn) -> Option<Chart> {
     };
     let (left, right) = (heights(&a), heights(&b));
     let mut labels: Vec<String> =
-        names.iter().map(|name| crate::chart::text::shorten(name, 11.5, 78.0).into_owned()).collect();
+        names.iter().map(|name| crate::chart::text::shorten(name, 11.5, 105.0).into_owned()).collect();
     if left.len().max(right.len()) > labels.len() {
         labels.push("others".into());
     }
@@ -135,6 +134,7 @@ fn shares(column: &FrameColumn) -> Vec<(&String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Calendar;
 
     #[test]
     fn bins_of_whole_numbers_hold_equally_many_of_them() {
@@ -147,7 +147,38 @@ mod tests {
     #[test]
     fn a_column_that_is_empty_on_a_side_has_no_panel() {
         let frame = |x: f64| Frame { columns: vec![FrameColumn::numbers("x", vec![x])] };
-        assert!(picture(&frame(f64::NAN), &frame(1.0)).is_none());
-        assert!(picture(&frame(1.0), &frame(1.0)).is_some());
+        assert!(pictures(&frame(f64::NAN), &frame(1.0)).is_empty());
+        assert_eq!(pictures(&frame(1.0), &frame(1.0)).len(), 1);
+    }
+
+    #[test]
+    fn every_column_is_shown() {
+        let columns = (0..60).map(|i| FrameColumn::numbers(format!("c{i}."), vec![1.0, 2.0])).collect();
+        let frame = Frame { columns };
+        let pictures = pictures(&frame, &frame);
+        assert_eq!(
+            pictures.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(),
+            ["columns", "columns-2", "columns-3"]
+        );
+        let all: String = pictures.iter().map(|picture| picture.figure.svg()).collect();
+        assert!((0..60).all(|i| all.contains(&format!(">c{i}.<"))));
+    }
+
+    #[test]
+    fn dates_are_drawn_as_dates() {
+        let frame = Frame {
+            columns: vec![FrameColumn::dates("when", vec![14_245.0, 16_000.0, 18_245.0], Calendar::Days)],
+        };
+        let svg = pictures(&frame, &frame)[0].figure.svg();
+        assert!(svg.contains(">2012<") && !svg.contains("16\u{2009}000"), "{svg}");
+    }
+
+    #[test]
+    fn rare_levels_come_last_as_others() {
+        let cells = (0..300).map(|i| format!("level {}", if i < 200 { i % 3 } else { i }));
+        let frame = Frame { columns: vec![FrameColumn::named("kind", cells)] };
+        let svg = pictures(&frame, &frame)[0].figure.svg();
+        let others = svg.find(">others<").expect("others");
+        assert!((0..3).all(|i| svg.find(&format!(">level {i}<")).is_some_and(|at| at < others)));
     }
 }

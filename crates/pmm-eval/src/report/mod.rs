@@ -13,8 +13,8 @@ mod verdict;
 use serde::Serialize;
 
 use crate::Page;
-use crate::chart::Figure;
-use crate::table::{Calibration, ClassCalibration, Frame, Measure, TableScores};
+use crate::chart::{Axis, Figure};
+use crate::table::{Calibration, ClassCalibration, Frame, FrameColumn, Measure, TableScores};
 
 pub use image::{DenoisingPoint, ImageReport, Raster};
 pub use summary::SummaryRow;
@@ -55,6 +55,23 @@ pub struct TableReport {
     pub training: Vec<TrainingPoint>,
     /// What the loss is measured in, such as "bits per row".
     pub loss_unit: String,
+    /// Rules of the real rows, and how often each is broken.
+    pub rules: Vec<RuleLine>,
+    /// What a reader should know before anything else.
+    pub warnings: Vec<String>,
+    /// What else was noticed.
+    pub notes: Vec<String>,
+}
+
+/// How often a rule of the real rows is broken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleLine {
+    /// The rule in words.
+    pub rule: String,
+    /// In what share of the real rows to which it applies it is broken.
+    pub real: f64,
+    /// In what share of the made rows.
+    pub made: f64,
 }
 
 /// The score of one predicted column.
@@ -94,13 +111,17 @@ impl TableReport {
         if !self.lead.is_empty() {
             page = page.lead(&self.lead);
         }
+        for warning in &self.warnings {
+            page = page.quote(&format!("Mind: {warning}."));
+        }
         page = self.verdicts(page);
         let pictures = self.pictures();
         let show = |page: Page, name: &str| {
             let named = pictures.iter().filter(|picture| picture.name.starts_with(name));
             named.fold(page, |page, picture| page.figure(&picture.figure.svg(), &picture.alt))
         };
-        if !self.scores.marginals.is_empty() || pictures.iter().any(|p| p.name == "columns") {
+        page = self.rule_table(page);
+        if !self.scores.marginals.is_empty() || pictures.iter().any(|p| p.name.starts_with("columns")) {
             page = show(page.section("Columns"), "columns");
             page = self.column_table(page);
         }
@@ -113,14 +134,30 @@ impl TableReport {
         if !self.training.is_empty() {
             page = show(page.section("Training"), "training");
         }
+        if !self.notes.is_empty() {
+            page = self.notes.iter().fold(page.section("Notes"), |page, note| page.text(note));
+        }
         with_facts(page, &self.facts).html()
+    }
+
+    fn rule_table(&self, page: Page) -> Page {
+        if self.rules.is_empty() {
+            return page;
+        }
+        let mut rules: Vec<&RuleLine> = self.rules.iter().collect();
+        rules.sort_by(|a, b| (b.made - b.real).total_cmp(&(a.made - a.real)));
+        let row =
+            |line: &&RuleLine| [line.rule.clone(), number::percent(line.made), number::percent(line.real)];
+        page.section("Rules")
+            .text("Rules that hold in the real rows, and the share of rows that break each, of those to which it applies.")
+            .table(&["rule", "broken in made rows", "in real rows"], &rules.iter().map(row).collect::<Vec<_>>())
     }
 
     /// All pictures, in the order of the page.
     pub fn pictures(&self) -> Vec<Picture> {
         let mut out = Vec::new();
         if let (Some(real), Some(synth)) = (&self.real, &self.synth) {
-            out.extend(marginals::picture(real, synth));
+            out.extend(marginals::pictures(real, synth));
         }
         if let Some(dependence) = &self.scores.dependence {
             out.extend(pairs::heat_maps(dependence));
@@ -136,6 +173,11 @@ impl TableReport {
     /// The headline figures, a row each, for a terminal.
     pub fn summary(&self) -> Vec<SummaryRow> {
         verdict::summary(self)
+    }
+
+    /// What the scores say in words, a sentence or two each.
+    pub fn verdict(&self) -> Vec<String> {
+        verdict::sentences(self)
     }
 
     fn verdicts(&self, page: Page) -> Page {
@@ -173,6 +215,11 @@ impl TableReport {
         page.text("Distance of each column from the real rows; the baseline is that of other real rows.")
             .table(&["column", "distance", "baseline", "missing: real", "made", "measured as"], &rows)
     }
+}
+
+/// An axis of the values of a column: numbers, or dates drawn as such.
+fn value_axis(column: &FrameColumn, label: &str) -> Axis {
+    column.calendar.map_or_else(|| Axis::linear(label), |calendar| Axis::dates(label, calendar))
 }
 
 /// The section on what the model is, unless there is nothing to say.

@@ -87,7 +87,7 @@ pub(super) fn scatters(dependence: &Dependence, real: &Frame, synth: &Frame) -> 
             Some((values(&a.name)?, values(&b.name)?))
         };
         let (Some(left), Some(right)) = (columns(real), columns(synth)) else { continue };
-        let (x, y) = (axis(&a.name, &left.0), axis(&b.name, &left.1));
+        let (x, y) = (axis(a, &left.0), axis(b, &left.1));
         let panel = |title: &str, (xs, ys): &(Vec<f64>, Vec<f64>), colour: usize| {
             Chart::new(title)
                 .x(x.clone())
@@ -124,11 +124,11 @@ fn strongest_pairs<'a>(dependence: &Dependence, real: &'a Frame) -> Vec<(&'a Fra
 }
 
 /// An axis over nearly all real values.
-fn axis(name: &str, values: &[f64]) -> Axis {
+fn axis(column: &FrameColumn, values: &[f64]) -> Axis {
     let values = sorted(values.iter().copied());
     let (low, high) = (quantile(&values, 0.005), quantile(&values, 0.995));
     let room = (high - low) * 0.08;
-    Axis::linear(name).range(low - room, high + room)
+    super::value_axis(column, &column.name).range(low - room, high + room)
 }
 
 /// Some of the points, evenly taken.

@@ -2,7 +2,7 @@
 
 use super::number::{number, percent};
 use super::summary::SummaryRow;
-use super::{Prediction, PredictionScore, TableReport};
+use super::{Prediction, PredictionScore, RuleLine, TableReport};
 use crate::table::{Calibration, ClassCalibration, Privacy, TwoSample, Usefulness, UsefulnessMeasure};
 
 fn row(name: impl Into<String>, value: String, baseline: String, meaning: &str) -> SummaryRow {
@@ -16,6 +16,10 @@ pub(super) fn summary(report: &TableReport) -> Vec<SummaryRow> {
     if let Some(test) = &scores.two_sample {
         let meaning = "AUC of a classifier, made against real rows: 0.5 cannot be told apart, 1 always";
         rows.push(row("told apart", number(test.auc), number(test.baseline), meaning));
+    }
+    if let Some(test) = &scores.two_sample_related {
+        let meaning = "the same, when the classifier also sees differences, ratios, sums and parts of dates";
+        rows.push(row("told apart by relations", number(test.auc), number(test.baseline), meaning));
     }
     if !scores.marginals.is_empty() {
         let (distance, baseline) = scores.shape();
@@ -91,6 +95,8 @@ pub(super) fn sentences(report: &TableReport) -> Vec<String> {
     let scores = &report.scores;
     let mut out = Vec::new();
     out.extend(scores.two_sample.as_ref().map(told_apart));
+    out.extend(scores.two_sample_related.as_ref().map(|test| by_relations(test, scores.two_sample.as_ref())));
+    out.extend(rules(&report.rules));
     if !scores.marginals.is_empty() {
         let (distance, baseline) = scores.shape();
         out.push(columns(distance, baseline));
@@ -106,20 +112,69 @@ pub(super) fn sentences(report: &TableReport) -> Vec<String> {
     out
 }
 
-fn told_apart(test: &TwoSample) -> String {
+/// What counts as chance: three standard errors of the difference of two AUCs, which chance passes once in 700 tables.
+fn beyond_chance(test: &TwoSample) -> Option<f64> {
     let beyond = test.auc - test.baseline.max(0.5);
-    let verdict = match beyond {
-        x if x <= 3.0 * test.standard_error => "cannot tell made rows from real ones",
-        x if x < 0.1 => "can hardly tell made rows from real ones",
-        x if x < 0.25 => "can often tell made rows from real ones",
-        _ => "easily tells made rows from real ones",
+    (beyond > 3.0 * std::f64::consts::SQRT_2 * test.standard_error).then_some(beyond)
+}
+
+fn told_apart(test: &TwoSample) -> String {
+    let verdict = match beyond_chance(test) {
+        None => "finds no difference between made and real rows",
+        Some(x) if x < 0.1 => "can tell made rows from real ones, but hardly",
+        Some(x) if x < 0.25 => "can often tell made rows from real ones",
+        Some(_) => "easily tells made rows from real ones",
     };
-    format!(
-        "A strong classifier {verdict}: its AUC is {}; real against real gives {}. 0.5 means guessing, 1 means always right ({} rows a side).",
+    let mut text = format!(
+        "A strong classifier {verdict}: its AUC is {}; real against real gives {}. Guessing gives 0.5 ± {:.3}, 1 means always right ({} rows a side).",
         number(test.auc),
         number(test.baseline),
+        test.standard_error,
         test.rows
+    );
+    if beyond_chance(test).is_none() {
+        let least = 0.5 + 3.0 * std::f64::consts::SQRT_2 * test.standard_error;
+        text += &format!(
+            " That is no proof that there is none: below an AUC of {} it would not show.",
+            number(least)
+        );
+    }
+    text
+}
+
+fn by_relations(test: &TwoSample, plain: Option<&TwoSample>) -> String {
+    let gained = plain.is_some_and(|plain| test.auc - plain.auc > 3.0 * test.standard_error);
+    let verdict = match beyond_chance(test) {
+        None => "it still finds none",
+        Some(_) if gained => "it tells more of them apart, so made rows break how columns belong together",
+        Some(_) => "it does no better",
+    };
+    format!(
+        "Shown how columns are related (differences, ratios, equalities, what is left of sums, parts of dates), {verdict}: \
+         its AUC is {}; real against real gives {}.",
+        number(test.auc),
+        number(test.baseline)
     )
+}
+
+/// A rule is broken more often than in real rows if it is by more than one row in a hundred.
+fn rules(rules: &[RuleLine]) -> Option<String> {
+    let worst = rules.iter().max_by(|a, b| (a.made - a.real).total_cmp(&(b.made - b.real)))?;
+    let broken = rules.iter().filter(|line| line.made > line.real + 0.01).count();
+    Some(match broken {
+        0 => format!(
+            "Made rows keep all {} rules that were found in the real rows, as often as real rows do.",
+            rules.len()
+        ),
+        _ => format!(
+            "Made rows break {broken} of the {} rules that were found in the real rows more often than real rows do. The worst: {}, \
+             which is broken in {} of the made rows and in {} of the real ones.",
+            rules.len(),
+            worst.rule,
+            percent(worst.made),
+            percent(worst.real)
+        ),
+    })
 }
 
 fn columns(distance: f64, baseline: f64) -> String {
@@ -207,11 +262,31 @@ mod tests {
     fn the_classifier_is_quoted_with_its_baseline() {
         let test = |auc| told_apart(&TwoSample { auc, baseline: 0.503, standard_error: 0.008, rows: 1200 });
         assert!(
-            test(0.51).contains("cannot tell") && test(0.56).contains("can hardly tell"),
+            test(0.51).contains("finds no difference") && test(0.51).contains("below an AUC of 0.534"),
+            "{}",
+            test(0.51)
+        );
+        assert!(
+            test(0.56).contains("but hardly")
+                && test(0.7).contains("can often")
+                && test(0.95).contains("easily")
+        );
+        assert!(
+            test(0.56).contains("AUC is 0.560; real against real gives 0.503. Guessing gives 0.5 ± 0.008"),
             "{}",
             test(0.56)
         );
-        assert!(test(0.7).contains("can often") && test(0.95).contains("easily"));
-        assert!(test(0.56).contains("AUC is 0.560; real against real gives 0.503"));
+    }
+
+    #[test]
+    fn relations_are_named_where_they_tell() {
+        let test = |auc| TwoSample { auc, baseline: 0.503, standard_error: 0.008, rows: 1200 };
+        assert!(by_relations(&test(0.51), Some(&test(0.51))).contains("it still finds none"));
+        assert!(by_relations(&test(0.8), Some(&test(0.52))).contains("more of them apart"));
+        assert!(by_relations(&test(0.8), Some(&test(0.81))).contains("does no better"));
+        let line = |made| RuleLine { rule: "a ≤ b".into(), real: 0.0, made };
+        assert!(rules(&[line(0.0), line(0.46)]).is_some_and(|text| text.contains("break 1 of the 2 rules")));
+        assert!(rules(&[line(0.005)]).is_some_and(|text| text.contains("keep all 1 rules")));
+        assert_eq!(rules(&[]), None);
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use pmm_core::{Purpose, Streams};
 use serde::Serialize;
 
+use crate::chart::Calendar;
+
 /// The code of a missing cell in a column of levels.
 pub const MISSING: u32 = u32::MAX;
 
@@ -32,6 +34,8 @@ pub struct FrameColumn {
     pub name: String,
     /// Its cells.
     pub data: ColumnData,
+    /// What its numbers count, if they are dates or times.
+    pub calendar: Option<Calendar>,
 }
 
 /// The cells of a column.
@@ -114,12 +118,17 @@ pub enum TableError {
 impl FrameColumn {
     /// A column of numbers.
     pub fn numbers(name: impl Into<String>, values: Vec<f64>) -> Self {
-        Self { name: name.into(), data: ColumnData::Numbers(values) }
+        Self { name: name.into(), data: ColumnData::Numbers(values), calendar: None }
+    }
+
+    /// A column of dates or times, as numbers.
+    pub fn dates(name: impl Into<String>, values: Vec<f64>, calendar: Calendar) -> Self {
+        Self { calendar: Some(calendar), ..Self::numbers(name, values) }
     }
 
     /// A column of levels by code.
     pub fn levels(name: impl Into<String>, codes: Vec<u32>, levels: Vec<String>) -> Self {
-        Self { name: name.into(), data: ColumnData::Levels { codes, levels } }
+        Self { name: name.into(), data: ColumnData::Levels { codes, levels }, calendar: None }
     }
 
     /// A column of levels by name; an empty name is a missing cell.
@@ -175,7 +184,7 @@ impl FrameColumn {
                 ColumnData::Levels { codes: rows.iter().map(|&i| codes[i]).collect(), levels: levels.clone() }
             }
         };
-        Self { name: self.name.clone(), data }
+        Self { name: self.name.clone(), data, calendar: self.calendar }
     }
 }
 
@@ -262,6 +271,22 @@ pub(crate) fn aligned<const N: usize>(frames: [&Frame; N]) -> Result<[Frame; N],
         }
     }
     Ok(out)
+}
+
+/// The rows of two tables under each other.
+pub(crate) fn stacked(above: &Frame, below: &Frame) -> Result<Frame, TableError> {
+    let [above, below] = aligned([above, below])?;
+    let column = |(above, below): (FrameColumn, FrameColumn)| {
+        let data = match (above.data, below.data) {
+            (ColumnData::Numbers(a), ColumnData::Numbers(b)) => ColumnData::Numbers([a, b].concat()),
+            (ColumnData::Levels { codes: a, levels }, ColumnData::Levels { codes: b, .. }) => {
+                ColumnData::Levels { codes: [a, b].concat(), levels }
+            }
+            (data, _) => data,
+        };
+        FrameColumn { name: above.name, data, calendar: above.calendar }
+    };
+    Frame::new(above.columns.into_iter().zip(below.columns).map(column).collect())
 }
 
 fn same_columns(first: &Frame, other: &Frame) -> Result<(), TableError> {

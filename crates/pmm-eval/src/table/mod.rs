@@ -8,6 +8,7 @@
 //! | [`marginals`] | does each column have the right values? | the baseline |
 //! | [`dependence`] | do columns move together as they should? | the baseline |
 //! | [`two_sample`] | can a strong classifier tell the rows apart? | AUC ½ |
+//! | [`two_sample_related`] | can it, if it also sees differences, sums and parts of dates? | AUC ½ |
 //! | [`usefulness`] | does a predictor trained on synthetic rows work on real ones? | the baseline |
 //! | [`privacy`] | are synthetic rows copies of training rows? | no closer than test rows |
 //! | [`calibration`], [`class_calibration`] | are predictions as sure as they may be? | coverage as named |
@@ -19,9 +20,11 @@ mod calibration;
 mod classes;
 mod dependence;
 mod frame;
+mod linear;
 mod marginal;
 mod privacy;
 mod rank;
+mod relations;
 mod scores;
 mod two_sample;
 mod usefulness;
@@ -32,8 +35,9 @@ pub use dependence::{Dependence, dependence};
 pub use frame::{ColumnData, Frame, FrameColumn, MISSING, TableError};
 pub use marginal::{MarginalScore, Measure, marginals};
 pub use privacy::{Closeness, Privacy, privacy};
-pub use scores::{TableScores, scores};
-pub use two_sample::{TwoSample, two_sample};
+pub use relations::KnownRelations;
+pub use scores::{TableScores, scores, scores_with};
+pub use two_sample::{TwoSample, two_sample, two_sample_related};
 pub use usefulness::{Usefulness, UsefulnessMeasure, usefulness};
 
 pub(crate) use rank::{quantile, sorted};

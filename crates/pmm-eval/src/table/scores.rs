@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Dependence, Frame, MarginalScore, Privacy, TableError, TwoSample, Usefulness, dependence, marginals,
-    privacy, two_sample, usefulness,
+    Dependence, Frame, KnownRelations, MarginalScore, Privacy, TableError, TwoSample, Usefulness, dependence,
+    marginals, privacy, two_sample, two_sample_related, usefulness,
 };
 
 /// The scores of a synthetic table; those that were not made are absent.
@@ -16,6 +16,8 @@ pub struct TableScores {
     pub dependence: Option<Dependence>,
     /// Whether a classifier tells the rows apart.
     pub two_sample: Option<TwoSample>,
+    /// Whether it does when it also sees how columns are related.
+    pub two_sample_related: Option<TwoSample>,
     /// Whether the rows can be learnt from, a target each.
     pub usefulness: Vec<Usefulness>,
     /// Whether rows are copies.
@@ -40,6 +42,18 @@ pub fn scores(
     targets: &[&str],
     seed: u64,
 ) -> Result<TableScores, TableError> {
+    scores_with(test, synth, train, targets, &KnownRelations::default(), seed)
+}
+
+/// The same, with relations of columns that are known beforehand.
+pub fn scores_with(
+    test: &Frame,
+    synth: &Frame,
+    train: &Frame,
+    targets: &[&str],
+    known: &KnownRelations,
+    seed: u64,
+) -> Result<TableScores, TableError> {
     let usefulness: Vec<Option<Usefulness>> = targets
         .iter()
         .map(|target| optional(usefulness(test, synth, train, target, seed)))
@@ -48,6 +62,7 @@ pub fn scores(
         marginals: marginals(test, synth, train, seed)?,
         dependence: optional(dependence(test, synth, train, seed))?,
         two_sample: optional(two_sample(test, synth, train, seed))?,
+        two_sample_related: optional(two_sample_related(test, synth, train, known, seed))?,
         usefulness: usefulness.into_iter().flatten().collect(),
         privacy: optional(privacy(test, synth, train, seed))?,
     })

@@ -2,17 +2,11 @@
 //!
 //! Products of few rows are summed input by input in every column, so that a row's result does not depend on the rows beside it.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "iterators are not inlined into functions with vectors of their own"
-)]
-
 use multiversion::multiversion;
 
 use super::attention::softmax;
 use super::ordered::Engine;
 use super::ordered_rows::{add_to, gained, norm_and_turn, relu_squared, rms_norm};
-use super::rows::sum_of_products;
 use crate::text::{OrderedBlock, OrderedText};
 
 /// The keys and values of the steps of one text so far.
@@ -110,32 +104,65 @@ fn split(qkv: &[f32], width: usize) -> KeysValues {
     KeysValues { keys: part(1), values: part(2) }
 }
 
-/// Attention of one query to a past and to itself, head by head.
+/// Attention of one query to a past and to itself. Step by step, all heads of one after the other: a long past is read from memory once,
+/// in its order.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn look_back(out: &mut [f32], qkv: &[f32], past: &KeysValues, heads: usize, scale: f32) {
     let width = out.len();
     let (size, steps) = (width / heads, past.keys.len() / width);
-    let mut shares = vec![0.0; steps + 1];
-    for head in 0..heads {
-        let at = head * size;
-        let q = &qkv[at..][..size];
-        for step in 0..steps {
-            shares[step] = scale * sum_of_products(q, &past.keys[step * width + at..][..size]);
+    let (q, own) = qkv.split_at(width);
+    let (own_key, own_value) = own.split_at(width);
+    let mut shares = vec![0.0; heads * (steps + 1)];
+    for step in 0..=steps {
+        let key = if step < steps { &past.keys[step * width..][..width] } else { own_key };
+        for head in 0..heads {
+            let product = inner(&q[head * size..][..size], &key[head * size..][..size]);
+            shares[head * (steps + 1) + step] = scale * product;
         }
-        shares[steps] = scale * sum_of_products(q, &qkv[width + at..][..size]);
-        softmax(&mut shares);
-        let out = &mut out[at..][..size];
-        for step in 0..=steps {
-            let v = match step < steps {
-                true => &past.values[step * width + at..][..size],
-                false => &qkv[2 * width + at..][..size],
-            };
-            let share = shares[step];
+    }
+    for head in 0..heads {
+        softmax(&mut shares[head * (steps + 1)..][..steps + 1]);
+    }
+    out.fill(0.0);
+    for step in 0..=steps {
+        let value = if step < steps { &past.values[step * width..][..width] } else { own_value };
+        for head in 0..heads {
+            let share = shares[head * (steps + 1) + step];
+            let (out, value) = (&mut out[head * size..][..size], &value[head * size..][..size]);
             for i in 0..size {
-                out[i] += share * v[i];
+                out[i] += share * value[i];
             }
         }
     }
+}
+
+/// Numbers that are summed side by side.
+const LANES: usize = 16;
+
+/// The inner product of two heads; lanes are added two by two.
+#[inline(always)]
+fn inner(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut lanes = [0f32; LANES];
+    for c in 0..a.len().min(b.len()) {
+        for l in 0..LANES {
+            lanes[l] += a[c][l] * b[c][l];
+        }
+    }
+    let mut rest = 0.0;
+    for i in 0..a_rest.len().min(b_rest.len()) {
+        rest += a_rest[i] * b_rest[i];
+    }
+    // In arrays of fixed lengths, which stay in registers.
+    let mut eight = [0f32; 8];
+    for l in 0..8 {
+        eight[l] = lanes[l] + lanes[l + 8];
+    }
+    let mut four = [0f32; 4];
+    for l in 0..4 {
+        four[l] = eight[l] + eight[l + 4];
+    }
+    (four[0] + four[2]) + (four[1] + four[3]) + rest
 }
 
 /// Columns that are summed side by side.
@@ -143,33 +170,34 @@ const COLUMNS: usize = 32;
 /// Rows that are.
 const ROWS: usize = 4;
 
-/// out += x W for few rows: every number is a sum over the inputs in their order, whatever the rows beside it.
+/// out += x W for few rows: every number is a sum over the inputs in their order, whatever the rows beside it. Some columns of W at a
+/// time, so that they stay in cache for all rows.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 fn few_rows(x: &[f32], w: &[f32], out: &mut [f32], outputs: usize) {
     let inputs = w.len() / outputs;
     let rows = out.len() / outputs;
     let whole = outputs - outputs % COLUMNS;
-    let mut row = 0;
-    while row < rows {
-        let count = if rows - row < ROWS { 1 } else { ROWS };
-        let (x, out) = (&x[row * inputs..][..count * inputs], &mut out[row * outputs..][..count * outputs]);
-        for column in (0..whole).step_by(COLUMNS) {
+    for column in (0..whole).step_by(COLUMNS) {
+        let mut row = 0;
+        while row < rows {
+            let count = if rows - row < ROWS { 1 } else { ROWS };
+            let x = &x[row * inputs..][..count * inputs];
+            let out = &mut out[row * outputs..][..count * outputs];
             if count == ROWS {
                 tile::<ROWS>(x, w, out, outputs, column);
             } else {
                 tile::<1>(x, w, out, outputs, column);
             }
+            row += count;
         }
+    }
+    for row in 0..rows {
+        let (x, out) = (&x[row * inputs..][..inputs], &mut out[row * outputs..][..outputs]);
         for column in whole..outputs {
-            for r in 0..count {
-                let mut sum = out[r * outputs + column];
-                for k in 0..inputs {
-                    sum += x[r * inputs + k] * w[k * outputs + column];
-                }
-                out[r * outputs + column] = sum;
+            for k in 0..inputs {
+                out[column] += x[k] * w[k * outputs + column];
             }
         }
-        row += count;
     }
 }
 

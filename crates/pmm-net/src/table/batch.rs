@@ -1,7 +1,7 @@
 //! Batches: rows of a table as features and targets, with some cells known.
 
 use pmm_core::{Elements, Purpose, SpaceError, States, Streams, Values};
-use pmm_data::{Coding, Table};
+use pmm_data::{Cell, Coding, Table};
 use rayon::prelude::*;
 
 use super::coordinates::{CellCoordinates, ClockKind};
@@ -42,7 +42,7 @@ impl TableNet {
         step: u64,
     ) -> Result<Batch, SpaceError> {
         let columns = self.coordinates.columns.len();
-        let known: Vec<bool> = (0..rows.len()).flat_map(known).collect();
+        let (known, asked) = self.known_and_asked(table, rows, known);
         let cells: Vec<CellCoordinates> = (0..rows.len() * columns)
             .into_par_iter()
             .with_min_len(256)
@@ -52,12 +52,48 @@ impl TableNet {
             ClockKind::Reveal => self.reveal_batch(&cells, &known, streams, step),
             ClockKind::Gradual => self.gradual_batch(&cells, &known, streams, step)?,
         };
+        for (target, asked) in batch.targets.iter_mut().zip(asked) {
+            target.weight *= f32::from(u8::from(asked));
+        }
         for targets in batch.targets.chunks_exact_mut(columns) {
             let unknown = targets.iter().filter(|target| target.weight > 0.0).count().max(1);
             let weight = 1.0 / (unknown * rows.len()) as f32;
             targets.iter_mut().for_each(|target| target.weight *= weight);
         }
         Ok(batch)
+    }
+
+    /// Which cells are known, those that follow from others by a rule among them; and which of the others are asked for.
+    fn known_and_asked(
+        &self,
+        table: &Table,
+        rows: &[u32],
+        known: impl Fn(usize) -> Vec<bool> + Sync,
+    ) -> (Vec<bool>, Vec<bool>) {
+        let columns = self.coordinates.columns.len();
+        let keeper = self.keeper();
+        if keeper.is_empty() {
+            let known: Vec<bool> = (0..rows.len()).flat_map(known).collect();
+            return (known, vec![true; rows.len() * columns]);
+        }
+        let of_row = |row: usize| {
+            let mut known = known(row);
+            let cell = |column: usize| {
+                let place = &self.coordinates.columns[column];
+                let cells = &table.columns[place.column];
+                let cell = if cells.is_empty() { Cell::Missing } else { cells.get(rows[row] as usize) };
+                self.schema.columns[place.column].rule_cell(cell)
+            };
+            // Cells that are not known are not looked at.
+            let mut cells: Vec<_> = (0..columns).map(cell).collect();
+            keeper.settle(&mut cells, &mut known, keeper.active());
+            let asked: Vec<bool> = (0..columns).map(|column| keeper.is_asked(&known, column)).collect();
+            (known, asked)
+        };
+        let all: Vec<(Vec<bool>, Vec<bool>)> =
+            (0..rows.len()).into_par_iter().with_min_len(16).map(of_row).collect();
+        let (known, asked): (Vec<Vec<bool>>, Vec<Vec<bool>>) = all.into_iter().unzip();
+        (known.concat(), asked.concat())
     }
 
     fn reveal_batch(&self, cells: &[CellCoordinates], known: &[bool], streams: &Streams, step: u64) -> Batch {

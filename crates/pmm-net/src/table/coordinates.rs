@@ -235,6 +235,12 @@ impl ColumnPlace {
         Cell::Value(self.to_value(column, value, snap))
     }
 
+    /// Whether a cell with this token has a value of the continuum.
+    pub fn has_value(&self, token: Option<u32>) -> bool {
+        let gate = self.tokens.as_ref().is_none_or(|tokens| tokens.values.is_empty());
+        self.value.is_some() && gate && token.is_none_or(|token| token == 0)
+    }
+
     /// The value of a numeric coordinate, in the column's own unit.
     pub fn to_value(&self, column: &Column, x: f64, snap: bool) -> f64 {
         match (&column.coding, &self.value) {

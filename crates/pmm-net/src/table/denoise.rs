@@ -51,6 +51,11 @@ impl TableDenoiser {
         self
     }
 
+    /// With laws as they are, nothing ruled out.
+    pub fn whole(&self) -> Self {
+        Self { complete: false, trims: Arc::new([]), ..self.clone() }
+    }
+
     /// The network.
     pub fn net(&self) -> &Arc<TableNet> {
         &self.net
@@ -68,7 +73,20 @@ impl TableDenoiser {
         laws
     }
 
-    fn settle(&self, place: &ColumnPlace, law: &mut Law) {
+    /// What the outputs of a row say about a cell.
+    pub(super) fn law_of(&self, column: usize, outputs: &[f32]) -> Law {
+        let mut law = self.net.heads()[column].law(outputs, 0.0, 0.0);
+        self.settle(&self.net.coordinates.columns[column], &mut law);
+        law
+    }
+
+    /// How far below its share a code of a column counts as impossible in drawing, with the shares.
+    pub(super) fn trim_of(&self, column: usize) -> Option<(f64, &[f64])> {
+        let (limit, shares) = self.trims.get(column)?;
+        (*limit > 0.0).then_some((*limit, shares))
+    }
+
+    pub(super) fn settle(&self, place: &ColumnPlace, law: &mut Law) {
         let missing = place.tokens.as_ref().and_then(|tokens| tokens.missing);
         if let (true, Some(missing)) = (self.complete, missing) {
             law.codes[missing as usize] = 0.0;

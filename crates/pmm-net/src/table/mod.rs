@@ -3,6 +3,7 @@
 mod atoms;
 mod batch;
 mod calibrate;
+mod cell_law;
 mod coordinates;
 mod denoise;
 mod features;
@@ -10,10 +11,14 @@ mod generate;
 mod head;
 mod likelihood;
 mod net;
+mod restricted;
+mod score;
 mod trim;
+mod walk;
 
 pub use atoms::Atoms;
 pub use batch::Batch;
+pub use cell_law::{CellLaw, ScorePart};
 pub use coordinates::{CellCoordinates, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
 pub use denoise::TableDenoiser;
 pub use features::View;
@@ -21,3 +26,5 @@ pub use generate::{FillOptions, GenerateError};
 pub use head::{Law, Target};
 pub use likelihood::Likelihood;
 pub use net::TableNet;
+pub use score::{CellScore, RowScore};
+pub use walk::Conditions;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use pmm_core::{Element, Head, MASK, ParameterError, States, Streams};
+use pmm_data::rules::Keeper;
 use pmm_data::{Coding, PairKind, Schema};
 use rayon::prelude::*;
 
@@ -18,6 +19,7 @@ use crate::trunk_config::TrunkConfig;
 #[derive(Debug, Clone)]
 pub struct TableNet {
     pub(super) schema: Arc<Schema>,
+    keeper: Arc<Keeper>,
     pub(super) coordinates: Coordinates,
     pub(super) clock: ClockKind,
     pub(super) head: Head,
@@ -36,7 +38,7 @@ const PIECES: usize = 32;
 const MOST_PIECES: usize = 2048;
 
 impl TableNet {
-    /// The network of a schema.
+    /// The network of a schema. Columns derived from its rules come after those of the file.
     pub fn new(
         schema: Arc<Schema>,
         clock: ClockKind,
@@ -44,6 +46,9 @@ impl TableNet {
         config: &TrunkConfig,
         device: Device,
     ) -> Result<Self, ParameterError> {
+        // The rules of a schema fit its columns: that was seen to when it was read.
+        let keeper = Arc::new(schema.keeper().unwrap_or_default());
+        let schema = if schema.rules.is_empty() { schema } else { Arc::new(schema.extended()) };
         let coordinates = Coordinates::new(&schema, clock)?;
         let pieces = (MOST_PIECES / coordinates.columns.len().max(1)).clamp(4, PIECES);
         let encoder =
@@ -60,14 +65,30 @@ impl TableNet {
         }
         let inputs = encoders.iter().map(Encoder::len).sum();
         let trunk = Trunk::new(&columns, config, device);
-        Ok(Self { schema, coordinates, clock, head, encoders, heads, columns, inputs, outputs, trunk })
+        Ok(Self {
+            schema,
+            keeper,
+            coordinates,
+            clock,
+            head,
+            encoders,
+            heads,
+            columns,
+            inputs,
+            outputs,
+            trunk,
+        })
     }
 
     /// Its coordinates.
     pub fn coordinates(&self) -> &Coordinates {
         &self.coordinates
     }
-    /// The schema it was made for.
+    /// What keeps the rules of its rows.
+    pub fn keeper(&self) -> &Keeper {
+        &self.keeper
+    }
+    /// The schema it was made for, with the derived columns.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }

@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
     use crate::TrunkConfig;
-    use crate::table::{CellCoordinates, ClockKind, FillOptions, TableDenoiser};
+    use crate::table::{ClockKind, Conditions, FillOptions, TableDenoiser};
 
     /// A network of a table that says the same whatever is known: its last biases, which begin at the index returned.
     fn constant_net(text: String) -> (TableNet, Table, Vec<f32>, usize) {
@@ -119,8 +119,9 @@ mod tests {
         let net = Arc::new(net);
         let draw = |trims: &[f64]| {
             let denoiser = TableDenoiser::new(net.clone(), weights.clone()).trimmed(trims);
-            let cells = vec![CellCoordinates::default(); 2 * 2000];
-            let drawn = denoiser.fill(&cells, 0, FillOptions::default(), &Streams::new(1), |_| ()).unwrap();
+            let cells = vec![None; 2 * 2000];
+            let (free, options) = (Conditions::default(), FillOptions::default());
+            let drawn = denoiser.fill(&cells, &free, 0, options, &Streams::new(1), |_| ()).unwrap();
             drawn.chunks(2).filter(|row| row[0] != pmm_data::Cell::Level(first as u32)).count()
         };
         assert_eq!((draw(&trims), draw(&[0.0, 0.0]) > 0), (0, true));
@@ -139,8 +140,9 @@ mod tests {
         let likely = *levels.last().unwrap();
         levels.iter().for_each(|level| weights[biases + level] = if *level == likely { 0.0 } else { -20.0 });
         let denoiser = TableDenoiser::new(Arc::new(net), weights).trimmed(&[0.05, 0.0]).complete(true);
-        let cells = vec![CellCoordinates::default(); 2 * 50];
-        let drawn = denoiser.fill(&cells, 0, FillOptions::default(), &Streams::new(1), |_| ()).unwrap();
+        let cells = vec![None; 2 * 50];
+        let (free, options) = (Conditions::default(), FillOptions::default());
+        let drawn = denoiser.fill(&cells, &free, 0, options, &Streams::new(1), |_| ()).unwrap();
         assert!(
             drawn.chunks(2).all(|row| row[0] == pmm_data::Cell::Level(likely as u32)),
             "{likely}: {drawn:?}"

@@ -1,6 +1,6 @@
 //! A transformer that reads a text in the order of its events: causal in the order, told the position that it must fill next.
 
-use pmm_core::{EventOrder, Masked, ParameterError, Purpose, Streams};
+use pmm_core::{EventOrder, MASK, Masked, ParameterError, Purpose, Streams};
 use rayon::prelude::*;
 
 use super::ordered_config::OrderedConfig;
@@ -141,6 +141,14 @@ impl OrderedNet {
     /// A text (tokens by position, as many as [`OrderedNet::length`], all below [`OrderedNet::classes`]) in the order of its events.
     pub fn text(&self, tokens: &[u32], order: &EventOrder) -> OrderedText {
         OrderedText::new(self.neighbours(), tokens, &order.positions, order.positions.len())
+    }
+
+    /// A text that may be shorter than [`OrderedNet::length`], in an order of its positions: what would come after it is not known, and
+    /// not asked.
+    pub fn beginning(&self, tokens: &[u32], order: &EventOrder) -> OrderedText {
+        let mut window = tokens.to_vec();
+        window.resize(self.length(), MASK);
+        OrderedText::new(self.neighbours(), &window, &order.positions, tokens.len())
     }
 
     /// The mean of −log p over all steps of all texts, in nats, and its gradient. Of the tables of patterns only the rows that the texts

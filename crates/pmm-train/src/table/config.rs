@@ -21,6 +21,9 @@ pub struct TableConfig {
     /// What the network says about a number: its law, or its mean.
     #[serde(with = "head_name")]
     pub head: Head,
+    /// Whether rules of the rows are found and kept.
+    #[serde(with = "on_or_off", skip_serializing_if = "is_on")]
+    pub rules: bool,
     /// A column whose prediction matters most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -40,11 +43,33 @@ impl Default for TableConfig {
             seed: 0,
             clock: ClockKind::Reveal,
             head: Head::Marginal,
+            rules: true,
             target: None,
             valid: 0.1,
             batch: 256,
             net: TrunkConfig::default(),
             train: TrainConfig { learning_rate: 2e-3, ..TrainConfig::default() },
+        }
+    }
+}
+
+/// The default is not written: settings of models without it stay as they are.
+fn is_on(on: &bool) -> bool {
+    *on
+}
+
+mod on_or_off {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(on: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if *on { "on" } else { "off" })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            other => Err(D::Error::unknown_variant(other, &["on", "off"])),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::fitted::load_settings;
 use crate::fitting::{Options, Prepared, check_data, fit_options};
 use crate::folder::WorkFolder;
+use crate::room::check_room;
 use crate::settings::Settings;
 use crate::watch::{Event, Watcher};
 use crate::{Cost, DataKind};
@@ -140,6 +141,7 @@ impl Fit {
         work: Option<&WorkFolder>,
         watcher: &mut dyn Watcher,
     ) -> Result<Images, Error> {
+        check_room(&source.name(), source.count(), source.shape(), work.map(|work| work.path.as_path()))?;
         watcher.notice(Event::Started { what: "reading", total: Some(source.count()) });
         let mut progress = |images: u64| watcher.notice(Event::Progress { done: images });
         let Some(work) = work else { return Ok(Images::read(source, &mut progress)?) };

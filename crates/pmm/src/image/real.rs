@@ -11,6 +11,7 @@ use super::fit::IMAGES;
 use super::kind::shape_words;
 use super::model::Model;
 use crate::error::Error;
+use crate::room::check_room;
 
 /// With fewer images a score would be noise.
 const FEWEST: usize = 8;
@@ -108,6 +109,7 @@ fn reference(model: &Model, train: Option<&Data>) -> Result<Option<Set>, Error> 
         let why = "it holds other images than the model was fitted to".to_owned();
         return Err(Error::DamagedModel { path, why });
     }
+    images.check_contents()?;
     Ok(Some(learned(images, model)))
 }
 
@@ -128,5 +130,6 @@ pub(crate) fn read(data: &Data, model: &Model) -> Result<Arc<Images>, Error> {
         let what = format!("{} holds images of {found}, the model takes {wanted}", source.name());
         return Err(Error::request(what, "give images like those that were fitted"));
     }
+    check_room(&source.name(), source.count(), shape, None)?;
     Ok(Arc::new(Images::read(&source, &mut |_| ())?))
 }

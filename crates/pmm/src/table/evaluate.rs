@@ -2,10 +2,10 @@
 
 use pmm_core::{Purpose, Streams};
 use pmm_data::rules::Rule;
-use pmm_data::{Cells, Schema, Table as CodedTable};
+use pmm_data::{Cell, Cells, Coding, Column, Schema, Table as CodedTable};
 use pmm_eval::Prediction;
-use pmm_eval::table::{Frame, TableScores, scores};
-use pmm_net::table::{CellCoordinates, FillOptions, Likelihood};
+use pmm_eval::table::{Frame, KnownRelations, TableScores, scores_with};
+use pmm_net::table::{Conditions, FillOptions, Likelihood};
 
 use super::columns::find_modelled;
 use super::data::Data;
@@ -35,6 +35,7 @@ pub struct Evaluate<'m> {
     model: &'m Model,
     test: Data,
     train: Option<Data>,
+    samples: Option<Data>,
     target: Option<String>,
     seed: u64,
 }
@@ -45,16 +46,23 @@ struct Rows {
     columns: Vec<Cells>,
     absent: Vec<usize>,
     name: String,
+    digest: String,
 }
 
 impl<'m> Evaluate<'m> {
     pub(crate) fn new(model: &'m Model, test: Data) -> Self {
-        Self { model, test, train: None, target: None, seed: 0 }
+        Self { model, test, train: None, samples: None, target: None, seed: 0 }
     }
 
     /// The rows that were used to fit, as a baseline; without them half of the test rows stand in, and privacy is not checked.
     pub fn train(mut self, data: impl Into<Data>) -> Self {
         self.train = Some(data.into());
+        self
+    }
+
+    /// Rows from anywhere, to be scored in place of rows that the model makes; its own likelihood and predictions are left out.
+    pub fn samples(mut self, data: impl Into<Data>) -> Self {
+        self.samples = Some(data.into());
         self
     }
 
@@ -80,20 +88,46 @@ impl<'m> Evaluate<'m> {
             Some(data) => Some(self.read(data, MOST_TRAINING_ROWS, &mut notes)?),
             None => None,
         };
+        let samples = match &self.samples {
+            Some(data) => Some(self.read(data, MADE.1, &mut notes)?),
+            None => None,
+        };
         let job = Job { model: self.model, seed: self.seed, streams: Streams::new(self.seed), target };
-        let mut report = job.run(&test, train.as_ref(), &mut notes, watcher)?;
+        let mut report = job.run(&test, train.as_ref(), samples.as_ref(), &mut notes, watcher)?;
         watcher.notice(Event::Finished);
-        report.notes = notes;
+        report.warnings = self.warnings(&test, train.as_ref(), samples.as_ref());
+        report.test_was_fitted = self.model.fitted.identity.data.split('+').next() == Some(&*test.digest);
+        report.notes = report.warnings.iter().cloned().chain(notes).collect();
         Ok(report)
+    }
+
+    /// What makes scores mean less than they seem to: rows that the model knows, or the same rows twice.
+    fn warnings(&self, test: &Rows, train: Option<&Rows>, samples: Option<&Rows>) -> Vec<String> {
+        let mut fitted = self.model.fitted.identity.data.split('+');
+        let mut warnings = Vec::new();
+        let name = &test.name;
+        if fitted.next() == Some(&*test.digest) {
+            warnings
+                .push(format!("{name} holds the rows that the model was fitted to: every score flatters it"));
+        } else if fitted.next() == Some(&*test.digest) {
+            warnings.push(format!(
+                "{name} holds the rows by which the best of the fit was chosen: scores flatter the model a little"
+            ));
+        }
+        if train.is_some_and(|train| train.digest == test.digest) {
+            warnings.push(format!("{name} is both the test and the training rows: baselines are too good"));
+        }
+        if let Some(samples) = samples.filter(|samples| samples.digest == test.digest) {
+            warnings.push(format!("the samples of {} are the test rows themselves", samples.name));
+        }
+        warnings
     }
 
     fn target_column(&self) -> Result<usize, Error> {
         let schema: &Schema = self.model.schema();
         match self.target.as_deref().or(self.model.config().target.as_deref()) {
             Some(name) => find_modelled(schema, name),
-            None => {
-                Ok(self.model.denoiser.net().coordinates().columns.last().map_or(0, |place| place.column))
-            }
+            None => Ok(self.model.places().last().map_or(0, |place| place.column)),
         }
     }
 
@@ -109,12 +143,9 @@ impl<'m> Evaluate<'m> {
             let needed = FEWEST_ROWS as u64;
             return Err(Error::TooFew { data: name, found: table.rows as u64, unit: "rows", needed });
         }
-        if std::ptr::eq(data, &self.test) && source.digest()? == self.model.fitted.identity.data {
-            notes
-                .push(format!("{name} holds the rows that the model was fitted to: every score flatters it"));
-        }
         let absent = found.absent.iter().filter_map(|name| schema.position(name)).collect();
-        Ok(Rows { rows: table.rows, columns: table.columns, absent, name })
+        let digest = source.digest()?.to_owned();
+        Ok(Rows { rows: table.rows, columns: table.columns, absent, name, digest })
     }
 }
 
@@ -131,36 +162,40 @@ impl<'m> Job<'m> {
         &self,
         test: &Rows,
         train: Option<&Rows>,
+        samples: Option<&Rows>,
         notes: &mut Vec<String>,
         watcher: &mut dyn Watcher,
     ) -> Result<Report<'m>, Error> {
         // Columns that a file does not have cannot be compared.
-        let absent: Vec<usize> =
-            test.absent.iter().chain(train.map_or(&[][..], |train| &train.absent)).copied().collect();
-        let made = test.rows.clamp(MADE.0, MADE.1);
-        start(watcher, "making rows", Some(made as u64))?;
-        let made_columns = self.synthesise(made, watcher)?;
+        let files = [Some(test), train, samples];
+        let absent: Vec<usize> = files.into_iter().flatten().flat_map(|file| &file.absent).copied().collect();
+        let (made, made_columns) = self.made(test, samples, watcher)?;
         let synth = frame(self.model, &made_columns, &absent)?;
-        start(watcher, "computing the likelihood", None)?;
-        let likelihood = self.likelihood(test);
-        if likelihood.is_none() {
-            notes.push("no likelihood: a model with gradual clocks has no exact one".to_owned());
-        }
+        let likelihood = self.likelihood_unless(samples.is_some(), test, notes, watcher)?;
         let (real, base) = self.compared(test, train, &absent, notes)?;
+        start(watcher, "looking for rules", None)?;
+        let found: Vec<Rule> = find_rules(self.model.schema(), &test.columns, test.rows)
+            .into_iter()
+            .map(|found| found.rule)
+            .collect();
+        let rules = self.rules(&found, test, &made_columns, made);
         start(watcher, "comparing made rows with real ones", None)?;
-        let scores = self.scores(&real, &synth, &base, &absent, train.is_some())?;
+        let known = self.relations(&found);
+        let scores = self.scores([&real, &synth, &base], &absent, &known, train.is_some())?;
         if scores.two_sample.is_none() {
             let rows = real.rows().min(base.rows());
             notes.push(format!("no classifier test: {rows} rows are too few for it"));
         }
-        start(watcher, "looking for rules", None)?;
-        let rules = self.rules(test, &made_columns, made);
-        let prediction = self.prediction(test, notes, watcher)?;
+        let prediction = match samples {
+            Some(_) => None,
+            None => self.prediction(test, notes, watcher)?,
+        };
         Ok(Report {
             rules,
             model: self.model,
             data: test.name.clone(),
             train: train.map(|train| train.name.clone()),
+            samples: samples.map(|samples| samples.name.clone()),
             target: self.model.schema().columns[self.target].name.clone(),
             seed: self.seed,
             rows: test.rows,
@@ -169,30 +204,88 @@ impl<'m> Job<'m> {
             scores,
             prediction,
             likelihood,
+            test_was_fitted: false,
+            warnings: Vec::new(),
             notes: Vec::new(),
         })
+    }
+
+    /// The rows that are scored: those of a file, or new ones.
+    fn made(
+        &self,
+        test: &Rows,
+        samples: Option<&Rows>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(usize, Vec<Cells>), Error> {
+        if let Some(samples) = samples {
+            return Ok((samples.rows, samples.columns.clone()));
+        }
+        let made = test.rows.clamp(MADE.0, MADE.1);
+        start(watcher, "making rows", Some(made as u64))?;
+        let columns = self.synthesise(made, watcher)?;
+        let schema = self.model.schema();
+        Ok((made, schema.columns.iter().zip(columns).map(|(column, cells)| written(column, cells)).collect()))
+    }
+
+    fn likelihood_unless(
+        &self,
+        left_out: bool,
+        test: &Rows,
+        notes: &mut Vec<String>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<Likelihood>, Error> {
+        if left_out {
+            return Ok(None);
+        }
+        start(watcher, "computing the likelihood", None)?;
+        let likelihood = self.likelihood(test);
+        if likelihood.is_none() {
+            notes.push("no likelihood: a model with gradual clocks has no exact one".to_owned());
+        }
+        Ok(likelihood)
+    }
+
+    /// What a classifier is shown beside the columns: dates, and columns of one rule.
+    fn relations(&self, rules: &[Rule]) -> KnownRelations {
+        let dates = self.model.schema().columns.iter().filter_map(|column| match &column.coding {
+            Coding::Numbers(numbers) if numbers.date.is_some() => {
+                Some((column.name.clone(), if numbers.counts_days() { 86_400.0 } else { 1.0 }))
+            }
+            _ => None,
+        });
+        let pairs = rules.iter().flat_map(|rule| {
+            let mut columns = rule.columns();
+            let last = columns.pop().unwrap_or_default().to_owned();
+            columns.into_iter().map(move |column| (column.to_owned(), last.clone())).collect::<Vec<_>>()
+        });
+        KnownRelations { dates: dates.collect(), pairs: pairs.collect() }
     }
 
     /// New rows, as `sample` would make them.
     fn synthesise(&self, rows: usize, watcher: &mut dyn Watcher) -> Result<Vec<Cells>, Error> {
         let columns = self.model.denoiser.net().coordinates().columns.len();
-        let unknown = vec![CellCoordinates::default(); rows * columns];
+        let unknown = vec![None; rows * columns];
         let mut done = 0;
         let options = FillOptions::default();
-        let filled = self.model.denoiser.fill(&unknown, 0, options, &self.streams, |rows| {
-            done += rows as u64;
-            watcher.notice(Event::Progress { done });
-        })?;
+        let filled = self.model.denoiser.fill(
+            &unknown,
+            &Conditions::default(),
+            0,
+            options,
+            &self.streams,
+            |rows| {
+                done += rows as u64;
+                watcher.notice(Event::Progress { done });
+            },
+        )?;
         Ok(self.model.columns_of(&filled, rows))
     }
 
     /// Rules of the real rows, and how often made rows break them.
-    fn rules(&self, test: &Rows, made: &[Cells], rows: usize) -> Vec<RuleScore> {
+    fn rules(&self, rules: &[Rule], test: &Rows, made: &[Cells], rows: usize) -> Vec<RuleScore> {
         let schema = self.model.schema();
-        let rules: Vec<Rule> =
-            find_rules(schema, &test.columns, test.rows).into_iter().map(|found| found.rule).collect();
-        let real = broken(schema, &test.columns, test.rows, &rules);
-        let made = broken(schema, made, rows, &rules);
+        let real = broken(schema, &test.columns, test.rows, rules);
+        let made = broken(schema, made, rows, rules);
         let scores = rules.iter().zip(real).zip(made).filter_map(|((rule, real), made)| {
             Some(RuleScore { rule: rule.sentence(), real: real?, made: made? })
         });
@@ -203,7 +296,7 @@ impl<'m> Job<'m> {
         let columns = self.model.denoiser.net().coordinates().columns.len().max(1);
         let rows = (LIKELIHOOD_CELLS / columns).max(500).min(test.rows);
         let cells = known(self.model, rows, &test.columns, Empty::Missing);
-        self.model.denoiser.likelihood(&cells, &self.streams, |_| ())
+        self.model.denoiser.whole().likelihood(&cells, &self.streams, |_| ())
     }
 
     /// Rows to compare with, and the baseline: training rows, or half of those given.
@@ -234,15 +327,14 @@ impl<'m> Job<'m> {
 
     fn scores(
         &self,
-        real: &Frame,
-        synth: &Frame,
-        base: &Frame,
+        [real, synth, base]: [&Frame; 3],
         absent: &[usize],
+        known: &KnownRelations,
         trained: bool,
     ) -> Result<TableScores, Error> {
         let name = self.model.schema().columns[self.target].name.as_str();
         let targets: &[&str] = if absent.contains(&self.target) { &[] } else { &[name] };
-        let mut scores = scores(real, synth, base, targets, self.seed)?;
+        let mut scores = scores_with(real, synth, base, targets, known, self.seed)?;
         if !trained {
             scores.privacy = None;
         }
@@ -267,6 +359,16 @@ impl<'m> Job<'m> {
         }
         Ok(found)
     }
+}
+
+/// Cells as they are written: numbers on the grid of their column.
+fn written(column: &Column, cells: Cells) -> Cells {
+    let Coding::Numbers(numbers) = &column.coding else { return cells };
+    let on_grid = |cell| match cell {
+        Cell::Value(value) => Cell::Value(numbers.on_grid(value)),
+        cell => cell,
+    };
+    cells.iter().map(on_grid).collect()
 }
 
 /// A part of the job begins, unless it should stop.

@@ -4,14 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pmm_core::Streams;
-use pmm_data::rules::Found;
-use pmm_data::{Cells, Column, Header, Overrides, ReadOptions, Schema, Source, Table as CodedTable};
+use pmm_data::rules::KeptRule;
+use pmm_data::{
+    Cells, Column, Header, Overrides, ReadError, ReadOptions, Schema, Source, Table as CodedTable,
+};
 use pmm_net::Device;
+use pmm_net::table::ClockKind;
 use pmm_train::table::{BatchConfig, MOST_HELD_OUT, TableConfig, TableTask, split};
 
 use super::data::Data;
 use super::kind::{Table, TableFacts};
 use super::model::Model;
+use super::rules::{RuleWishes, extend, take_rules};
 use crate::error::Error;
 use crate::fitted::load_settings;
 use crate::fitting::{Options, Prepared, check_data, fit_options};
@@ -38,6 +42,7 @@ pub struct Fit {
     data: Data,
     held_out: Option<Data>,
     overrides: Overrides,
+    rules: RuleWishes,
     options: Options,
 }
 
@@ -56,7 +61,8 @@ impl Fit {
     /// A fit of a table.
     pub fn new(data: impl Into<Data>) -> Self {
         let overrides = Overrides::default();
-        Self { data: data.into(), held_out: None, overrides, options: Options::default() }
+        let rules = RuleWishes::default();
+        Self { data: data.into(), held_out: None, overrides, rules, options: Options::default() }
     }
 
     fit_options!();
@@ -77,6 +83,18 @@ impl Fit {
     /// Wishes about columns: their kinds, pairs and special values.
     pub fn columns(mut self, overrides: Overrides) -> Self {
         self.overrides = overrides;
+        self
+    }
+
+    /// A rule that rows keep, in words: `dropoff >= pickup`, `total = fare + tip`, `zone -> borough`; see [`Rule::parse`](super::Rule::parse).
+    pub fn rule(mut self, rule: &str) -> Self {
+        self.rules.declared.push(rule.to_owned());
+        self
+    }
+
+    /// Leaves out the rules that are found about a column, of a kind, or of a sentence.
+    pub fn without_rule(mut self, name: &str) -> Self {
+        self.rules.without.push(name.to_owned());
         self
     }
 
@@ -107,25 +125,26 @@ impl Fit {
         };
         let digest = digest(&source, other.as_ref())?;
         let stored = self.stored(work.as_ref(), &digest)?;
-        let schema = match &stored {
+        let mut schema = match &stored {
             Some((_, schema)) if self.overrides == Overrides::default() => schema.clone(),
             _ => Schema::infer(&source, &self.overrides)?,
         };
         refuse_unlearnable(&source, &schema)?;
         watcher.notice(Event::Started { what: "coding", total: None });
         // Which rows of a very large file are kept does not depend on the seed: a fit that goes on must see the same.
-        let (table, noticed) = CodedTable::read(&source, &schema, MOST_CELLS, &Streams::new(0))?;
+        let (mut table, noticed) = CodedTable::read(&source, &schema, MOST_CELLS, &Streams::new(0))?;
         let mut notes: Vec<String> = source.notes().iter().cloned().chain(noticed.messages()).collect();
-        let held_out = match &other {
-            Some(other) => Some(held_out_rows(other, &schema, &mut notes)?),
-            None => None,
-        };
-        watcher.notice(Event::Finished);
         let mut given = self.options.given()?;
         if other.is_some() {
             // All rows of the data are learned.
             given.set("valid", 0.0)?;
         }
+        self.settle_rules(&mut schema, &mut table, stored.is_some(), &given, watcher)?;
+        let held_out = match &other {
+            Some(other) => Some(held_out_rows(other, &schema, &mut notes)?),
+            None => None,
+        };
+        watcher.notice(Event::Finished);
         let schema = Arc::new(schema);
         let config = match &stored {
             Some((config, _)) => self.options.resolve_stored(config, &given)?,
@@ -143,6 +162,32 @@ impl Fit {
             name: source.name().to_owned(),
             notes,
         })
+    }
+
+    /// The rules of the table: those of a fit that goes on, or those that are found.
+    fn settle_rules(
+        &self,
+        schema: &mut Schema,
+        table: &mut CodedTable,
+        resumed: bool,
+        given: &Settings,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Error> {
+        let plain: TableConfig = given.over(&TableConfig::default())?;
+        let wished = self.rules != RuleWishes::default();
+        let keeps = plain.rules && plain.clock == ClockKind::Reveal;
+        if wished && (!keeps || resumed) {
+            let remedy = "rules are kept by fits that begin, with clock = \"reveal\" and rules = \"on\"";
+            return Err(Error::request("this fit cannot take rules", remedy));
+        }
+        if resumed {
+            return extend(schema, table);
+        }
+        if keeps {
+            watcher.notice(Event::Started { what: "looking for rules", total: None });
+            take_rules(schema, table, &self.rules)?;
+        }
+        Ok(())
     }
 
     /// Settings and schema of a fit that goes on, if it was begun with these data.
@@ -195,10 +240,9 @@ impl PreparedFit {
         (self.table.rows, self.held_out.as_ref().map(|rows| rows.rows))
     }
 
-    /// The rules that hold in the rows, with their evidence. The network learns them as it learns all else: they are told here,
-    /// and [`Model::evaluate`] counts how often made rows break those of the test rows.
-    pub fn rules(&self) -> Vec<Found> {
-        super::rules::find_rules(self.schema(), &self.table.columns, self.table.rows)
+    /// The rules that hold in the rows, with their evidence: the model keeps them.
+    pub fn rules(&self) -> &[KeptRule] {
+        &self.schema().rules
     }
 
     /// What it would take.
@@ -278,6 +322,9 @@ fn digest(data: &Source, held_out: Option<&Source>) -> Result<String, Error> {
 }
 
 fn refuse_unlearnable(source: &Source, schema: &Schema) -> Result<(), Error> {
+    if schema.rows == 0 {
+        return Err(ReadError::NoRows { path: source.name().to_owned() }.into());
+    }
     if schema.columns.iter().any(Column::is_modelled) {
         return Ok(());
     }
@@ -293,7 +340,7 @@ fn refuse_unlearnable(source: &Source, schema: &Schema) -> Result<(), Error> {
 /// The rows of a file to hold out, coded by the schema of the training rows.
 fn held_out_rows(source: &Source, schema: &Schema, notes: &mut Vec<String>) -> Result<CodedTable, Error> {
     let modelled = schema.columns.iter().filter(|column| column.is_modelled()).count();
-    let (table, found) = CodedTable::read(source, schema, MOST_HELD_OUT * modelled, &Streams::new(0))?;
+    let (mut table, found) = CodedTable::read(source, schema, MOST_HELD_OUT * modelled, &Streams::new(0))?;
     if table.rows < FEWEST_HELD_OUT {
         return Err(Error::TooFew {
             data: source.name().to_owned(),
@@ -304,5 +351,6 @@ fn held_out_rows(source: &Source, schema: &Schema, notes: &mut Vec<String>) -> R
     }
     let noticed = source.notes().iter().cloned().chain(found.messages());
     notes.extend(noticed.map(|note| format!("{}: {note}", source.name())));
+    extend(schema, &mut table)?;
     Ok(table)
 }

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, SchemaRef};
 use pmm_core::{Purpose, Streams};
 use pmm_data::{Cell, Cells, OutputColumn, RowBatch};
-use pmm_net::table::{FillOptions, TableDenoiser};
+use pmm_net::table::{Conditions, FillOptions, TableDenoiser};
 
 use super::data::Data;
 use super::model::Model;
@@ -168,7 +168,8 @@ impl ImputedRows<'_> {
         let streams = self.streams.child(Purpose::IMPUTATION, self.draw);
         let (rows, first) = (batch.rows(), self.first_row + batch.first);
         let known = known(self.model, rows, cells, Empty::Unknown);
-        let filled = self.denoiser.fill(&known, first, self.options, &streams, |_| ())?;
+        let filled =
+            self.denoiser.fill(&known, &Conditions::default(), first, self.options, &streams, |_| ())?;
         let filled = self.model.columns_of(&filled, rows);
         let mut arrays: Vec<ArrayRef> = batch.batch.columns().to_vec();
         for (index, column) in self.model.schema().columns.iter().enumerate() {

@@ -1,29 +1,34 @@
 //! The law of one number: atoms, and a mixture of Gaussians on the normal scores of its column.
 
 use pmm_core::Stream;
-use pmm_data::Numbers;
-use pmm_net::table::{ColumnPlace, Law};
+use pmm_data::{Coding, Column, Numbers};
+use pmm_net::table::{CellLaw, ColumnPlace, ScorePart};
 
 /// The law of a number, in the column's own unit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct NumberLaw {
     /// (value, probability), values increasing.
     atoms: Vec<(f64, f64)>,
-    /// (weight, mean, sd) on the normal score.
-    continuum: Vec<(f64, f64, f64)>,
+    /// Parts of the law of the normal score.
+    continuum: Vec<ScorePart>,
 }
 
 /// Nodes of the trapezoidal rule for a mean, and how many to a standard deviation.
 const NODES: (i32, f64) = (12, 3.0);
+/// Quantiles that stand for a part with ends.
+const QUANTILES: u32 = 16;
 /// Scores beyond which nothing lies.
 const FARTHEST: f64 = 12.0;
 
 impl NumberLaw {
-    /// The even mixture of what a network says in several cases; texts among numbers are left out.
-    pub(crate) fn mixture(laws: &[Law], place: &ColumnPlace, numbers: &Numbers) -> Self {
+    /// The mixture of cases, by their probabilities; texts among numbers are left out.
+    pub(crate) fn mixture(cases: &[(f64, CellLaw)], place: &ColumnPlace, column: &Column) -> Self {
         let mut law = Self::default();
-        for one in laws {
-            law.add(one, place, numbers);
+        for (weight, case) in cases {
+            match case {
+                CellLaw::Cell(cell) => law.atoms.extend(column.number(*cell).map(|value| (value, *weight))),
+                CellLaw::Open { codes, parts } => law.add(*weight, codes, parts, place, column),
+            }
         }
         law.settle()
     }
@@ -34,18 +39,19 @@ impl NumberLaw {
         Self { atoms, continuum: Vec::new() }.settle()
     }
 
-    fn add(&mut self, law: &Law, place: &ColumnPlace, numbers: &Numbers) {
-        let mut ordinary = 1.0;
-        if let Some(tokens) = &place.tokens {
+    fn add(&mut self, weight: f64, codes: &[f64], parts: &[ScorePart], place: &ColumnPlace, column: &Column) {
+        let mut ordinary = weight;
+        if let (Some(tokens), Coding::Numbers(numbers)) = (&place.tokens, &column.coding) {
             if !tokens.values.is_empty() {
-                self.atoms.extend(tokens.values.iter().copied().zip(law.codes.iter().copied()));
+                let values = tokens.values.iter().zip(codes);
+                self.atoms.extend(values.map(|(value, p)| (*value, weight * p)));
                 return;
             }
-            let specials = numbers.specials.iter().zip(&law.codes[1..]);
-            self.atoms.extend(specials.filter_map(|(special, p)| Some((special.value?, *p))));
-            ordinary = law.codes[0];
+            let specials = numbers.specials.iter().zip(&codes[1..]);
+            self.atoms.extend(specials.filter_map(|(special, p)| Some((special.value?, weight * p))));
+            ordinary *= codes[0];
         }
-        self.continuum.extend(law.components.iter().map(|&(weight, mean, sd)| (ordinary * weight, mean, sd)));
+        self.continuum.extend(parts.iter().map(|part| ScorePart { weight: ordinary * part.weight, ..*part }));
     }
 
     /// Sums to 1; equal atoms together.
@@ -59,10 +65,10 @@ impl NumberLaw {
             same
         });
         let atoms: f64 = self.atoms.iter().map(|(_, p)| p).sum();
-        let total = atoms + self.continuum.iter().map(|(weight, ..)| weight).sum::<f64>();
+        let total = atoms + self.continuum.iter().map(|part| part.weight).sum::<f64>();
         if total > 0.0 {
             self.atoms.iter_mut().for_each(|(_, p)| *p /= total);
-            self.continuum.iter_mut().for_each(|(weight, ..)| *weight /= total);
+            self.continuum.iter_mut().for_each(|part| part.weight /= total);
         }
         self
     }
@@ -74,21 +80,39 @@ impl NumberLaw {
     }
 
     fn scores_below(&self, z: f64) -> f64 {
-        self.continuum.iter().map(|&(weight, mean, sd)| weight * phi((z - mean) / sd)).sum()
+        self.continuum.iter().map(|part| part.weight * part.cdf(z)).sum()
     }
 
     /// E X.
     pub(crate) fn mean(&self, numbers: &Numbers) -> f64 {
-        let mut sum: f64 = self.atoms.iter().map(|(value, p)| value * p).sum();
-        for &(weight, mean, sd) in &self.continuum {
+        self.expect(numbers, |value| value)
+    }
+
+    /// The root of E (X − E X)².
+    pub(crate) fn standard_deviation(&self, numbers: &Numbers) -> f64 {
+        let mean = self.mean(numbers);
+        self.expect(numbers, |value| (value - mean).powi(2)).sqrt()
+    }
+
+    /// E f(X).
+    fn expect(&self, numbers: &Numbers, f: impl Fn(f64) -> f64) -> f64 {
+        let mut sum: f64 = self.atoms.iter().map(|(value, p)| f(*value) * p).sum();
+        for part in &self.continuum {
+            let value = |z: f64| f(numbers.grid.value(z, numbers.snap));
+            if part.low > f64::NEG_INFINITY || part.high < f64::INFINITY {
+                let middles = (0..QUANTILES).map(|k| (f64::from(k) + 0.5) / f64::from(QUANTILES));
+                let values = middles.map(|share| value(part.quantile(share)));
+                sum += part.weight * values.sum::<f64>() / f64::from(QUANTILES);
+                continue;
+            }
             let (mut inner, mut total) = (0.0, 0.0);
             for node in -NODES.0..=NODES.0 {
                 let z = f64::from(node) / NODES.1;
                 let density = (-0.5 * z * z).exp();
-                inner += density * numbers.grid.value(mean + sd * z, numbers.snap);
+                inner += density * value(part.mean + part.sd * z);
                 total += density;
             }
-            sum += weight * inner / total;
+            sum += part.weight * inner / total;
         }
         sum
     }
@@ -131,12 +155,8 @@ impl NumberLaw {
             return (atom + share).ln();
         }
         let z = grid.score(y, 0.5);
-        let density: f64 = self
-            .continuum
-            .iter()
-            .map(|&(weight, mean, sd)| weight * (-0.5 * ((z - mean) / sd).powi(2)).exp() / sd)
-            .sum();
-        (density / std::f64::consts::TAU.sqrt() * grid.score_slope(y)).ln()
+        let density: f64 = self.continuum.iter().map(|part| part.weight * part.density(z)).sum();
+        (density * grid.score_slope(y)).ln()
     }
 
     /// A draw.
@@ -148,30 +168,25 @@ impl NumberLaw {
                 return value;
             }
         }
-        for &(weight, mean, sd) in &self.continuum {
-            u -= weight;
-            if u < 0.0 {
-                return numbers.on_grid(numbers.grid.value(mean + sd * rng.normal(), numbers.snap));
-            }
-        }
-        // Rounding has left a rest.
-        self.continuum.last().map_or_else(
-            || self.atoms.last().map_or(f64::NAN, |(value, _)| *value),
-            |&(_, mean, sd)| numbers.on_grid(numbers.grid.value(mean + sd * rng.normal(), numbers.snap)),
-        )
+        let chosen = self.continuum.iter().find(|part| {
+            u -= part.weight;
+            u < 0.0
+        });
+        // Rounding may have left a rest.
+        let Some(part) = chosen.or(self.continuum.last()) else {
+            return self.atoms.last().map_or(f64::NAN, |(value, _)| *value);
+        };
+        let free = part.low == f64::NEG_INFINITY && part.high == f64::INFINITY;
+        let z = if free { part.mean + part.sd * rng.normal() } else { part.quantile(rng.unit()) };
+        numbers.on_grid(numbers.grid.value(z, numbers.snap))
     }
-}
-
-/// Φ.
-fn phi(z: f64) -> f64 {
-    0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use pmm_core::{Purpose, Streams};
-    use pmm_data::{Coding, Overrides, ReadOptions, Schema, Source};
+    use pmm_data::{Overrides, ReadOptions, Schema, Source};
 
     /// A continuum around 10 with exact zeros, as a column of a file.
     fn numbers() -> Numbers {
@@ -189,7 +204,12 @@ mod tests {
     }
 
     fn law() -> NumberLaw {
-        NumberLaw { atoms: vec![(0.0, 0.25)], continuum: vec![(0.5, -0.3, 0.6), (0.25, 0.8, 0.4)] }
+        let continuum = vec![part(0.5, -0.3, 0.6), part(0.25, 0.8, 0.4)];
+        NumberLaw { atoms: vec![(0.0, 0.25)], continuum }
+    }
+
+    fn part(weight: f64, mean: f64, sd: f64) -> ScorePart {
+        ScorePart { weight, mean, sd, low: f64::NEG_INFINITY, high: f64::INFINITY }
     }
 
     #[test]
@@ -217,6 +237,10 @@ mod tests {
             "{mean} {}",
             law.mean(&numbers)
         );
+        let fourth = draws.iter().map(|x| (x - mean).powi(4)).sum::<f64>() / n as f64;
+        let error = (fourth / sd.powi(4) - 1.0).sqrt() * sd / 2.0 / (n as f64).sqrt();
+        let found = law.standard_deviation(&numbers);
+        assert!((sd - found).abs() < 5.0 * error, "{sd} {found} ± {error}");
         for y in [0.0, 9.0, 10.0, 11.0] {
             let share = draws.iter().filter(|x| **x <= y).count() as f64 / n as f64;
             assert!((share - law.cdf(&numbers, y)).abs() < 5.0 * (0.25 / n as f64).sqrt(), "{y}");
@@ -248,7 +272,7 @@ mod tests {
         let schema = Schema::infer(&source, &Overrides::default()).unwrap();
         let Coding::Numbers(numbers) = &schema.columns[0].coding else { panic!("numbers") };
         assert!(numbers.snap && !numbers.discrete);
-        let law = NumberLaw { atoms: vec![], continuum: vec![(0.6, -0.3, 0.6), (0.4, 0.8, 0.4)] };
+        let law = NumberLaw { atoms: vec![], continuum: vec![part(0.6, -0.3, 0.6), part(0.4, 0.8, 0.4)] };
         let sum: f64 = numbers.grid.values().iter().map(|&y| law.log_density(numbers, y).exp()).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         assert_eq!(law.log_density(numbers, 0.5), f64::NEG_INFINITY);

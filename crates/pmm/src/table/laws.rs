@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The law of a column in each of some rows, given the rest of the row.
 ///
 /// Numbers have a mean, quantiles, a distribution function and a density; categories have probabilities. Dates are numbers: days
-/// or seconds since 1970, as the column counts.
+/// or seconds since 1970, as the column counts; times of day are seconds since midnight.
 #[derive(Debug, Clone)]
 pub struct Laws<'m> {
     column: &'m Column,
@@ -63,6 +63,11 @@ impl<'m> Laws<'m> {
         self.numbers(|law, numbers, _| law.mean(numbers))
     }
 
+    /// The standard deviation in each row.
+    pub fn standard_deviation(&self) -> Result<Vec<f64>, Error> {
+        self.numbers(|law, numbers, _| law.standard_deviation(numbers))
+    }
+
     /// The value that a share `q` is not above, in each row.
     pub fn quantile(&self, q: f64) -> Result<Vec<f64>, Error> {
         if !(0.0..=1.0).contains(&q) {
@@ -105,6 +110,15 @@ impl<'m> Laws<'m> {
         self.rows.iter().map(|law| shares(law).ok_or_else(refusal)).collect()
     }
 
+    /// `k` draws of levels in each row, `[rows][k]`, as places in [`levels`](Self::levels).
+    pub fn level_draws(&self, k: usize) -> Result<Vec<Vec<usize>>, Error> {
+        let draws = |(row, shares): (usize, &&[f64])| {
+            let mut rng = self.streams.stream(Purpose::FORECAST, 0, self.first_row + row as u64);
+            (0..k).map(|_| draw_level(shares, rng.unit())).collect()
+        };
+        Ok(self.probabilities()?.par_iter().enumerate().with_min_len(16).map(draws).collect())
+    }
+
     /// The place in [`levels`](Self::levels) of the likeliest level of each row.
     pub fn best(&self) -> Result<Vec<usize>, Error> {
         let best =
@@ -112,7 +126,7 @@ impl<'m> Laws<'m> {
         Ok(self.probabilities()?.into_iter().map(best).collect())
     }
 
-    /// Whether it holds dates or times.
+    /// Whether it holds dates or times of day, whose means are such, too.
     pub fn is_date(&self) -> bool {
         matches!(&self.column.coding, Coding::Numbers(numbers) if numbers.date.is_some())
     }
@@ -158,5 +172,28 @@ impl<'m> Laws<'m> {
 
     fn refusal(&self, what: &str, remedy: &str) -> Error {
         Error::request(format!("the column {} holds {what}", self.column.name), remedy)
+    }
+}
+
+/// The level at which the shares up to it first exceed u; the likeliest where rounding leaves a rest.
+fn draw_level(shares: &[f64], mut u: f64) -> usize {
+    for (level, share) in shares.iter().enumerate() {
+        u -= share;
+        if u < 0.0 {
+            return level;
+        }
+    }
+    (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_drawn_by_their_shares() {
+        let shares = [0.5, 0.0, 0.25, 0.25];
+        assert_eq!([0.0, 0.49, 0.5, 0.74, 0.75, 0.99].map(|u| draw_level(&shares, u)), [0, 0, 2, 2, 3, 3]);
+        assert_eq!(draw_level(&[0.2, 0.7999], 0.99999), 1, "a rest");
     }
 }

@@ -6,17 +6,20 @@ mod evaluate;
 mod fit;
 mod forecast_score;
 mod frames;
+mod given;
 mod impute;
 mod kind;
 mod law;
 mod laws;
 mod model;
+mod partial;
 mod paths;
 mod predict;
 mod report;
 mod rows;
 mod rules;
 mod sample;
+mod score;
 mod trace;
 
 pub use data::Data;
@@ -25,14 +28,15 @@ pub use fit::{Fit, PreparedFit};
 pub use impute::{Impute, ImputedRows};
 pub use laws::Laws;
 pub use model::Model;
-pub use pmm_data::rules::{Evidence, Found, Rule};
+pub use pmm_data::rules::{Evidence, KeptRule, Rule};
 pub use pmm_data::{
     ColumnOverride, FileFormat, Header, Kind, OutputColumn, Overrides, PairKind, ReadOptions, Schema,
-    WriteError, Writer,
+    WriteError, Writer, is_reading_guarded,
 };
 pub use pmm_train::table::TableConfig as Config;
 pub use predict::{Predict, PredictedLaws};
 pub use report::{Report, RuleScore};
 pub use rows::Empty;
 pub use sample::{Sample, SampledRows};
+pub use score::{Score, ScoredCell, ScoredRow, ScoredRows};
 pub use trace::{Trace, TracePicture};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pmm_data::Schema;
 use pmm_net::Device;
-use pmm_net::table::TableDenoiser;
+use pmm_net::table::{ColumnPlace, TableDenoiser};
 use pmm_train::table::TableConfig;
 
 use super::data::Data;
@@ -15,6 +15,7 @@ use super::kind::Table;
 use super::laws::Laws;
 use super::predict::Predict;
 use super::sample::Sample;
+use super::score::Score;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::fitted::{FitSummary, Fitted};
@@ -59,6 +60,12 @@ impl Model {
     /// Writes the model to a folder, whole; a model that is there is replaced.
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         self.fitted.save(folder.as_ref())
+    }
+
+    /// The modelled columns of the file; those that are derived from them are left out.
+    pub(crate) fn places(&self) -> &[ColumnPlace] {
+        let places = &self.denoiser.net().coordinates().columns;
+        &places[..places.partition_point(|place| place.column < self.schema().columns.len())]
     }
 
     /// The columns and how they are modelled.
@@ -109,6 +116,11 @@ impl Model {
     /// The same in batches, for tables that memory does not hold.
     pub fn predictions(&self, data: impl Into<Data>, target: &str) -> Result<Predict<'_>, Error> {
         Predict::new(self, data.into(), target)
+    }
+
+    /// How likely rows are, and which of their cells surprise.
+    pub fn score(&self, data: impl Into<Data>) -> Score<'_> {
+        Score::new(self, data.into())
     }
 
     /// Scores of the model on rows that it has not seen.

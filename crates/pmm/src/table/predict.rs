@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use pmm_core::{Purpose, Streams};
 use pmm_data::{Cell, Cells, Coding, Column};
-use pmm_net::table::{CellCoordinates, ClockKind, ColumnPlace, FillOptions, Law, TableDenoiser, View};
+use pmm_net::table::{
+    CellCoordinates, CellLaw, ClockKind, ColumnPlace, Conditions, FillOptions, TableDenoiser,
+};
 use rayon::prelude::*;
 
 use super::columns::find_modelled;
@@ -14,6 +16,7 @@ use super::laws::{Laws, RowLaw};
 use super::model::Model;
 use super::rows::{Empty, Reader, known};
 use crate::error::Error;
+use crate::watch::{Event, Watcher};
 
 /// Completions of a row over which its law is taken, where other cells than the target are unknown.
 const COMPLETIONS: u64 = 64;
@@ -70,11 +73,24 @@ impl<'m> Predict<'m> {
 
     /// The laws of all rows.
     pub fn all(self) -> Result<Laws<'m>, Error> {
+        self.all_watched(&mut ())
+    }
+
+    /// The laws of all rows, while a watcher hears how many there are and what is noticed; a stop ends it without them.
+    pub fn all_watched(self, watcher: &mut dyn Watcher) -> Result<Laws<'m>, Error> {
         let (column, streams, first) = (self.target.column(), Streams::new(self.seed), self.first_row);
         let mut all = Laws::new(column, first, streams, Vec::new());
-        for laws in self.laws()? {
+        let mut batches = self.laws()?;
+        watcher.notice(Event::Started { what: "predicting", total: None });
+        for laws in batches.by_ref() {
             all.append(laws?);
+            watcher.notice(Event::Progress { done: all.len() as u64 });
+            if watcher.wants_stop() {
+                return Err(Error::Stopped);
+            }
         }
+        watcher.notice(Event::Finished);
+        batches.notes().iter().for_each(|note| watcher.notice(Event::Note(note)));
         Ok(all)
     }
 }
@@ -155,19 +171,25 @@ impl<'m> Target<'m> {
     ) -> Result<Vec<RowLaw>, Error> {
         let columns = self.denoiser.net().coordinates().columns.len();
         let mut known = known(self.model, rows, cells, empty);
-        known.iter_mut().skip(self.at).step_by(columns).for_each(|cell| *cell = CellCoordinates::default());
+        known.iter_mut().skip(self.at).step_by(columns).for_each(|cell| *cell = None);
         if self.denoiser.net().clock() == ClockKind::Gradual {
             return self.by_draws(&known, first, streams);
         }
+        let seen = self.denoiser.seen(&known);
+        let derived = |column: usize| self.denoiser.net().keeper().is_derived(column);
         let others_known = |row: &[CellCoordinates]| {
-            row.iter().enumerate().all(|(column, cell)| column == self.at || !cell.is_unknown())
+            let open = |(column, cell): (usize, &CellCoordinates)| {
+                column != self.at && !derived(column) && cell.is_unknown()
+            };
+            !row.iter().enumerate().any(open)
         };
         let (whole, gapped): (Vec<usize>, Vec<usize>) =
-            (0..rows).partition(|row| others_known(&known[row * columns..][..columns]));
+            (0..rows).partition(|row| others_known(&seen[row * columns..][..columns]));
         let mut laws = vec![RowLaw::Levels(Vec::new()); rows];
-        let direct = self.direct(&known, &whole);
-        for (row, law) in whole.iter().zip(direct.iter().map(|law| self.settle(std::slice::from_ref(law)))) {
-            laws[*row] = law;
+        let chosen: Vec<Option<Cell>> =
+            whole.iter().flat_map(|row| known[row * columns..][..columns].iter().copied()).collect();
+        for (row, cases) in whole.iter().zip(self.denoiser.cell_laws(&chosen, self.at)) {
+            laws[*row] = self.settle(&cases);
         }
         for row in gapped {
             let row_known = &known[row * columns..][..columns];
@@ -176,70 +198,55 @@ impl<'m> Target<'m> {
         Ok(laws)
     }
 
-    /// What the network says of the target in some rows.
-    fn direct(&self, known: &[CellCoordinates], rows: &[usize]) -> Vec<Law> {
-        let columns = self.denoiser.net().coordinates().columns.len();
-        let view = |row: usize, column: usize| View::of(&known[rows[row] * columns + column]);
-        self.denoiser.laws(rows.len(), view, self.at)
-    }
-
     /// The law of a row over what its unknown cells may be.
-    fn over_completions(
-        &self,
-        known: &[CellCoordinates],
-        row: u64,
-        streams: &Streams,
-    ) -> Result<RowLaw, Error> {
-        let places = &self.denoiser.net().coordinates().columns;
+    fn over_completions(&self, known: &[Option<Cell>], row: u64, streams: &Streams) -> Result<RowLaw, Error> {
+        let columns = known.len();
         let streams = streams.child(Purpose::FORECAST_GAPS, row);
         let many = known.repeat(COMPLETIONS as usize);
-        let filled = self.model.denoiser.fill(&many, 0, FillOptions::default(), &streams, |_| ())?;
-        let schema = self.model.schema();
-        let mut complete: Vec<CellCoordinates> = filled
-            .iter()
-            .enumerate()
-            .map(|(i, cell)| {
-                let place = &places[i % places.len()];
-                place.coordinates(&schema.columns[place.column], *cell)
-            })
-            .collect();
-        complete
-            .iter_mut()
-            .skip(self.at)
-            .step_by(places.len())
-            .for_each(|cell| *cell = CellCoordinates::default());
-        let rows: Vec<usize> = (0..COMPLETIONS as usize).collect();
-        Ok(self.settle(&self.direct(&complete, &rows)))
+        let conditions = Conditions::default();
+        let filled =
+            self.model.denoiser.fill(&many, &conditions, 0, FillOptions::default(), &streams, |_| ())?;
+        let keeper = self.denoiser.net().keeper();
+        // What is derived from the target is as unknown as the target.
+        let kept = |(i, cell): (usize, Cell)| {
+            let column = i % columns;
+            (column != self.at && !keeper.is_derived(column)).then_some(cell)
+        };
+        let complete: Vec<Option<Cell>> = filled.into_iter().enumerate().map(kept).collect();
+        let share = 1.0 / COMPLETIONS as f64;
+        let cases = self.denoiser.cell_laws(&complete, self.at).into_iter().flatten();
+        let cases: Vec<(f64, CellLaw)> = cases.map(|(weight, law)| (share * weight, law)).collect();
+        Ok(self.settle(&cases))
     }
 
-    /// The even mixture of laws, in the unit of the column.
-    fn settle(&self, laws: &[Law]) -> RowLaw {
-        match &self.column().coding {
-            Coding::Numbers(numbers) => RowLaw::Number(NumberLaw::mixture(laws, self.place(), numbers)),
-            _ => {
-                let mut shares = vec![0.0; self.column().n_codes()];
-                for law in laws {
-                    let scale = 1.0 / laws.len() as f64;
-                    shares.iter_mut().zip(&law.codes).for_each(|(share, p)| *share += scale * p);
+    /// The mixture of cases, in the unit of the column.
+    fn settle(&self, cases: &[(f64, CellLaw)]) -> RowLaw {
+        let column = self.column();
+        if let Coding::Numbers(_) = &column.coding {
+            return RowLaw::Number(NumberLaw::mixture(cases, self.place(), column));
+        }
+        let mut shares = vec![0.0; column.n_codes()];
+        for (weight, case) in cases {
+            match case {
+                CellLaw::Cell(Cell::Level(code)) => shares[*code as usize] += weight,
+                CellLaw::Cell(_) => {}
+                CellLaw::Open { codes, .. } => {
+                    shares.iter_mut().zip(codes).for_each(|(share, p)| *share += weight * p);
                 }
-                RowLaw::Levels(shares)
             }
         }
+        RowLaw::Levels(shares)
     }
 
     /// By completed rows, where there is no law to ask for.
-    fn by_draws(
-        &self,
-        known: &[CellCoordinates],
-        first: u64,
-        streams: &Streams,
-    ) -> Result<Vec<RowLaw>, Error> {
+    fn by_draws(&self, known: &[Option<Cell>], first: u64, streams: &Streams) -> Result<Vec<RowLaw>, Error> {
         let columns = self.denoiser.net().coordinates().columns.len();
         let rows = known.len() / columns;
         let mut drawn: Vec<Vec<Cell>> = vec![Vec::with_capacity(DRAWS as usize); rows];
         for draw in 0..DRAWS {
             let streams = streams.child(Purpose::FORECAST_GAPS, draw);
-            let full = self.denoiser.fill(known, first, FillOptions::default(), &streams, |_| ())?;
+            let (conditions, options) = (Conditions::default(), FillOptions::default());
+            let full = self.denoiser.fill(known, &conditions, first, options, &streams, |_| ())?;
             drawn.iter_mut().enumerate().for_each(|(row, drawn)| drawn.push(full[row * columns + self.at]));
         }
         let column = self.column();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pmm_eval::table::{Frame, TableScores};
-use pmm_eval::{Picture, Prediction, SummaryRow, TableReport};
+use pmm_eval::{Picture, Prediction, RuleLine, SummaryRow, TableReport};
 use pmm_net::table::{ClockKind, Likelihood};
 
 use super::model::Model;
@@ -15,6 +15,8 @@ pub struct Report<'m> {
     pub(crate) model: &'m Model,
     pub(crate) data: String,
     pub(crate) train: Option<String>,
+    /// The file of rows that were scored in place of made ones.
+    pub(crate) samples: Option<String>,
     pub(crate) target: String,
     pub(crate) seed: u64,
     /// Rows of the data.
@@ -31,7 +33,11 @@ pub struct Report<'m> {
     pub likelihood: Option<Likelihood>,
     /// Rules of the real rows, and how often each is broken.
     pub rules: Vec<RuleScore>,
-    /// What a person should know.
+    /// Whether the rows are those that the model was fitted to.
+    pub test_was_fitted: bool,
+    /// What makes the scores mean less than they seem to.
+    pub warnings: Vec<String>,
+    /// What a person should know; the warnings come first.
     pub notes: Vec<String>,
 }
 
@@ -44,6 +50,12 @@ pub struct RuleScore {
     pub real: f64,
     /// In what share of the made rows.
     pub made: f64,
+}
+
+impl RuleScore {
+    fn line(&self) -> RuleLine {
+        RuleLine { rule: self.rule.clone(), real: self.real, made: self.made }
+    }
 }
 
 impl Report<'_> {
@@ -81,6 +93,11 @@ impl Report<'_> {
         rows
     }
 
+    /// What the figures say, a sentence or two each: what made rows look like, column by column and in relation.
+    pub fn verdict(&self) -> Vec<String> {
+        self.page().verdict()
+    }
+
     /// The page.
     pub fn html(&self) -> String {
         self.page().html()
@@ -110,6 +127,8 @@ impl Report<'_> {
             "model": self.model.folder(),
             "data": self.data,
             "train": self.train,
+            "samples": self.samples,
+            "test_was_fitted": self.test_was_fitted,
             "baseline": if self.train.is_some() { "training rows" } else { "half of the rows" },
             "rows": self.rows,
             "rows_compared": self.real.rows(),
@@ -129,22 +148,37 @@ impl Report<'_> {
     fn page(&self) -> TableReport {
         let gradual = self.model.denoiser.net().clock() == ClockKind::Gradual;
         TableReport {
-            title: format!("How good is the model “{}”?", self.model.fitted.name()),
+            title: match &self.samples {
+                Some(samples) => format!("How good are the rows of {samples}?"),
+                None => format!("How good is the model “{}”?", self.model.fitted.name()),
+            },
             lead: self.lead(),
             facts: self.facts(),
             real: Some(self.real.clone()),
             synth: Some(self.synth.clone()),
             scores: self.scores.clone(),
             predictions: self.prediction.clone().into_iter().collect(),
-            training: self.model.folder().map(log::learning_curve).unwrap_or_default(),
+            training: match &self.samples {
+                Some(_) => Vec::new(),
+                None => self.model.folder().map(log::learning_curve).unwrap_or_default(),
+            },
+            rules: self.rules.iter().map(RuleScore::line).collect(),
+            warnings: self.warnings.clone(),
+            notes: self.notes.iter().filter(|note| !self.warnings.contains(note)).cloned().collect(),
             loss_unit: if gradual { String::new() } else { "nats per column".to_owned() },
         }
     }
 
     fn lead(&self) -> String {
         let baseline = if self.train.is_some() { "training rows" } else { "other real rows" };
+        let made = match &self.samples {
+            Some(samples) => format!("of {samples}"),
+            None => "made by the model".to_owned(),
+        };
+        let unseen = if self.warnings.is_empty() { " that it has not seen" } else { "" };
+        let unseen = if self.samples.is_some() { "" } else { unseen };
         let mut lead = format!(
-            "{} rows made by the model, held against {} real rows that it has not seen. Every score stands beside a baseline: the same \
+            "{} rows {made}, held against {} real rows{unseen}. Every score stands beside a baseline: the same \
              score for {baseline}, which is what a perfect model would get, or for a prediction that does not look at the row.",
             self.synth.rows(),
             self.real.rows(),

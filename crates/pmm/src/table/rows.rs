@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pmm_data::{Batches, Cell, Cells, Coder, RowBatch, Schema, Source};
-use pmm_net::table::CellCoordinates;
+use pmm_net::table::ColumnPlace;
 
 use super::data::Data;
 use super::model::Model;
@@ -66,17 +66,17 @@ impl Reader {
 }
 
 /// What is known of rows, `[rows, modelled columns]`.
-pub(crate) fn known(model: &Model, rows: usize, columns: &[Cells], empty: Empty) -> Vec<CellCoordinates> {
+pub(crate) fn known(model: &Model, rows: usize, columns: &[Cells], empty: Empty) -> Vec<Option<Cell>> {
     let places = &model.denoiser.net().coordinates().columns;
-    let cell = |row: usize, place: &pmm_net::table::ColumnPlace| {
-        let cells = &columns[place.column];
-        // A column that the file does not have is unknown.
-        if cells.is_empty() {
-            return CellCoordinates::default();
-        }
+    let cell = |row: usize, place: &ColumnPlace| {
+        // A column that the file does not have is unknown, as is one that is derived from others.
+        let cells = columns.get(place.column).filter(|cells| !cells.is_empty())?;
         match cells.get(row) {
-            Cell::Missing if empty == Empty::Unknown => CellCoordinates::default(),
-            cell => place.coordinates(&model.schema().columns[place.column], cell),
+            Cell::Missing if empty == Empty::Unknown => None,
+            cell => {
+                let schema = &model.denoiser.net().schema().columns[place.column];
+                (!place.coordinates(schema, cell).is_unknown()).then_some(cell)
+            }
         }
     };
     (0..rows).flat_map(|row| places.iter().map(move |place| cell(row, place))).collect()

@@ -2,11 +2,13 @@
 
 use arrow_array::RecordBatch;
 use pmm_core::{Purpose, Streams};
-use pmm_data::{Cell, CellError, Cells, Coding, Kind, OutputColumn, RowsDecoder};
-use pmm_net::table::{CellCoordinates, FillOptions};
+use pmm_data::{Cell, Cells, OutputColumn, RowsDecoder};
+use pmm_net::table::FillOptions;
 
-use super::columns::find_modelled;
+use super::data::Data;
+use super::given::{Given, Wish};
 use super::model::Model;
+use super::partial::Partial;
 use crate::error::Error;
 
 /// Rows of a batch.
@@ -26,19 +28,43 @@ pub struct Sample<'m> {
     model: &'m Model,
     rows: u64,
     first_row: u64,
-    given: Vec<(String, String)>,
+    wishes: Vec<(String, Wish)>,
+    partial: Option<Data>,
     seed: u64,
     options: FillOptions,
 }
 
 impl<'m> Sample<'m> {
     pub(crate) fn new(model: &'m Model, rows: u64) -> Self {
-        Self { model, rows, first_row: 0, given: Vec::new(), seed: 0, options: FillOptions::default() }
+        let options = FillOptions::default();
+        Self { model, rows, first_row: 0, wishes: Vec::new(), partial: None, seed: 0, options }
     }
 
-    /// A cell that is given, as a file would have it.
-    pub fn given(mut self, column: &str, value: impl ToString) -> Self {
-        self.given.push((column.to_owned(), value.to_string()));
+    /// A cell that is given, as a file would have it; the empty text is a missing cell.
+    pub fn given(self, column: &str, value: impl ToString) -> Self {
+        self.wish(column, Wish::Is(value.to_string()))
+    }
+
+    /// A number or date from `low` to `high`, both included; `None` is an open end.
+    pub fn given_range<T: ToString>(self, column: &str, low: Option<T>, high: Option<T>) -> Self {
+        let text = |end: Option<T>| end.map(|end| end.to_string());
+        self.wish(column, Wish::Between(text(low), text(high)))
+    }
+
+    /// One of some values.
+    pub fn given_any<T: ToString>(self, column: &str, values: impl IntoIterator<Item = T>) -> Self {
+        self.wish(column, Wish::AnyOf(values.into_iter().map(|value| value.to_string()).collect()))
+    }
+
+    /// Rows of which some cells are given, the others being empty or not there: so many samples are drawn for each of them, one
+    /// after the other.
+    pub fn given_rows(mut self, partial: impl Into<Data>) -> Self {
+        self.partial = Some(partial.into());
+        self
+    }
+
+    fn wish(mut self, column: &str, wish: Wish) -> Self {
+        self.wishes.push((column.to_owned(), wish));
         self
     }
 
@@ -69,30 +95,8 @@ impl<'m> Sample<'m> {
     /// What a person should know: columns that come out empty, values from which the model extrapolates.
     pub fn notes(&self) -> Result<Vec<String>, Error> {
         let schema = self.model.schema();
-        let is_out = |column: &&pmm_data::Column| {
-            matches!(column.kind, Kind::Identifier | Kind::Text) || matches!(column.coding, Coding::Out)
-        };
-        let out: Vec<&str> =
-            schema.columns.iter().filter(is_out).map(|column| column.name.as_str()).collect();
-        let mut notes = Vec::new();
-        if !out.is_empty() {
-            notes.push(format!("not part of the model, so empty: {}", out.join(", ")));
-        }
-        for given in self.parsed()? {
-            let column = &schema.columns[given.column];
-            let (Coding::Numbers(numbers), Cell::Value(value)) = (&column.coding, given.cell) else {
-                continue;
-            };
-            let values = numbers.grid.values();
-            let (low, high) = (values[0], values[values.len() - 1]);
-            if value < low || value > high {
-                let [low, high] = [low, high].map(|value| column.text(Cell::Value(value), 0.5));
-                let (name, text) = (&column.name, &given.text);
-                notes.push(format!(
-                    "{name}={text} is outside what was seen ({low} to {high}): the model extrapolates"
-                ));
-            }
-        }
+        let mut notes = schema.identifier_notes(self.first_row.saturating_add(self.rows));
+        notes.extend(Given::parse(self.model, &self.wishes)?.notes);
         Ok(notes)
     }
 
@@ -103,73 +107,31 @@ impl<'m> Sample<'m> {
 
     /// The rows, batch by batch: never all in memory.
     pub fn rows(self) -> Result<SampledRows<'m>, Error> {
-        let given = self.parsed()?;
+        let given = Given::parse(self.model, &self.wishes)?;
         let Some(end) = self.first_row.checked_add(self.rows) else {
             return Err(Error::request("there are no rows beyond number 2^64", "ask for fewer rows"));
         };
         let schema = self.model.schema();
+        let partial = match &self.partial {
+            None => None,
+            Some(data) => Some(Partial::open(data, self.model, &given)?),
+        };
         let places = &self.model.denoiser.net().coordinates().columns;
-        let coordinates = |place: &pmm_net::table::ColumnPlace| {
-            let cell = given.iter().find(|given| given.column == place.column).map(|given| given.cell);
-            cell.map_or(CellCoordinates::default(), |cell| {
-                place.coordinates(&schema.columns[place.column], cell)
-            })
+        let cell = |place: &pmm_net::table::ColumnPlace| {
+            given.cells.iter().find(|given| given.column == place.column).map(|given| given.cell)
         };
         Ok(SampledRows {
             model: self.model,
-            decoder: schema.decoder()?,
-            row: places.iter().map(coordinates).collect(),
+            decoder: schema.decoder()?.with_identifiers(&Streams::new(self.seed)),
+            row: places.iter().map(cell).collect(),
             given,
+            partial,
             streams: Streams::new(self.seed),
             options: self.options,
             next: self.first_row,
             end,
+            draws: self.rows,
         })
-    }
-
-    fn parsed(&self) -> Result<Vec<Given>, Error> {
-        let mut given: Vec<Given> = Vec::new();
-        for (name, text) in &self.given {
-            let cell = Given::parse(self.model, name, text)?;
-            if given.iter().any(|other| other.column == cell.column) {
-                return Err(Error::request(format!("the column {name} is given twice"), "give it once"));
-            }
-            given.push(cell);
-        }
-        Ok(given)
-    }
-}
-
-/// A cell that is given.
-#[derive(Debug, Clone, PartialEq)]
-struct Given {
-    /// Its column of the schema.
-    column: usize,
-    cell: Cell,
-    /// What was given, which is what comes out.
-    text: String,
-    /// Among levels that share a code, which one.
-    tie: f64,
-}
-
-impl Given {
-    fn parse(model: &Model, name: &str, text: &str) -> Result<Self, Error> {
-        let schema = model.schema();
-        let index = find_modelled(schema, name.trim())?;
-        let column = &schema.columns[index];
-        let refused = |source| Error::Given { column: column.name.clone(), value: text.to_owned(), source };
-        let cell = column.parse(text).map_err(refused)?;
-        let place = model.denoiser.net().coordinates().columns.iter().find(|place| place.column == index);
-        let known = place.and_then(|place| place.tokens.as_ref()).map_or(&[][..], |tokens| &tokens.values);
-        if let Cell::Value(value) = cell
-            && !known.is_empty()
-            && !known.contains(&value)
-        {
-            let nearest = known.iter().min_by(|a, b| (*a - value).abs().total_cmp(&(*b - value).abs()));
-            let nearest = nearest.map_or_else(String::new, |value| column.text(Cell::Value(*value), 0.5));
-            return Err(refused(CellError::OffGrid { text: text.trim().to_owned(), nearest }));
-        }
-        Ok(Self { column: index, cell, text: text.to_owned(), tie: column.tie(text) })
     }
 }
 
@@ -178,12 +140,15 @@ pub struct SampledRows<'m> {
     model: &'m Model,
     decoder: RowsDecoder<'m>,
     /// What is known of every row.
-    row: Vec<CellCoordinates>,
-    given: Vec<Given>,
+    row: Vec<Option<Cell>>,
+    given: Given,
+    partial: Option<Partial>,
     streams: Streams,
     options: FillOptions,
     next: u64,
     end: u64,
+    /// Samples of each partial row.
+    draws: u64,
 }
 
 impl SampledRows<'_> {
@@ -191,9 +156,20 @@ impl SampledRows<'_> {
         let first = self.next;
         self.next += rows as u64;
         let known = self.row.repeat(rows);
-        let filled = self.model.denoiser.fill(&known, first, self.options, &self.streams, |_| ())?;
-        let columns = self.model.columns_of(&filled, rows);
-        let given = |column: usize| self.given.iter().find(|given| given.column == column);
+        let columns = self.fill(&known, first)?;
+        self.decoded(columns, first)
+    }
+
+    fn fill(&self, known: &[Option<Cell>], first: u64) -> Result<Vec<Cells>, Error> {
+        let conditions = &self.given.conditions;
+        let filled =
+            self.model.denoiser.fill(known, conditions, first, self.options, &self.streams, |_| ())?;
+        Ok(self.model.columns_of(&filled, known.len() / self.row.len().max(1)))
+    }
+
+    fn decoded(&self, columns: Vec<Cells>, first: u64) -> Result<RecordBatch, Error> {
+        let rows = columns.iter().map(Cells::len).max().unwrap_or(0);
+        let given = |column: usize| self.given.cells.iter().find(|given| given.column == column);
         let columns: Vec<Cells> = (0..)
             .zip(columns)
             .map(|(column, cells)| match given(column) {
@@ -203,9 +179,27 @@ impl SampledRows<'_> {
             .collect();
         let tie = |column: usize, row: usize| match given(column) {
             Some(given) => given.tie,
-            None => tie(&self.streams, column, first + row as u64),
+            None => {
+                let tie = tie(&self.streams, column, first + row as u64);
+                let cell = (row < columns[column].len()).then(|| columns[column].get(row));
+                cell.and_then(|cell| self.given.tie(column, cell, tie)).unwrap_or(tie)
+            }
         };
-        Ok(self.decoder.batch(rows, &columns, tie)?)
+        Ok(self.decoder.batch_at(first, rows, &columns, tie)?)
+    }
+
+    /// The samples of the next partial rows.
+    fn partial_batch(&mut self) -> Option<Result<RecordBatch, Error>> {
+        let (draws, first) = (self.draws, self.next);
+        let part = match self.partial.as_mut()?.next(self.model, draws).transpose()? {
+            Ok(part) => part,
+            Err(error) => return Some(Err(error)),
+        };
+        self.next += part.rows() as u64;
+        Some(
+            self.fill(&part.known(&self.row), first)
+                .and_then(|columns| part.put(self.decoded(columns, first)?)),
+        )
     }
 }
 
@@ -213,11 +207,17 @@ impl Iterator for SampledRows<'_> {
     type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.partial.is_some() {
+            return self.partial_batch();
+        }
         let rows = CHUNK.min(self.end - self.next) as usize;
         (rows > 0).then(|| self.batch(rows))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.partial.is_some() {
+            return (0, None);
+        }
         let batches = (self.end - self.next).div_ceil(CHUNK) as usize;
         (batches, Some(batches))
     }
@@ -232,8 +232,10 @@ impl Model {
     /// Filled cells `[rows, modelled columns]` by column of the schema.
     pub(crate) fn columns_of(&self, filled: &[Cell], rows: usize) -> Vec<Cells> {
         let places = &self.denoiser.net().coordinates().columns;
-        let mut columns = vec![Cells::new(); self.schema().columns.len()];
-        for (at, place) in places.iter().enumerate() {
+        let of_file = self.schema().columns.len();
+        let mut columns = vec![Cells::new(); of_file];
+        // Derived columns come last, and do not come out.
+        for (at, place) in places.iter().enumerate().filter(|(_, place)| place.column < of_file) {
             columns[place.column] = (0..rows).map(|row| filled[row * places.len() + at]).collect();
         }
         columns

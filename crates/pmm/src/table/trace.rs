@@ -82,7 +82,7 @@ fn standalone(svg: &str) -> String {
 
 /// Places (among the modelled columns) of the columns to draw.
 fn choose(model: &Model, asked: &[String]) -> Result<Vec<usize>, Error> {
-    let places = &model.denoiser.net().coordinates().columns;
+    let places = model.places();
     let schema: &Schema = model.schema();
     let is_number = |column: usize| matches!(schema.columns[column].coding, Coding::Numbers(_));
     if asked.is_empty() {
@@ -114,7 +114,7 @@ fn choose(model: &Model, asked: &[String]) -> Result<Vec<usize>, Error> {
 }
 
 fn figure(model: &Model, chosen: &[usize], paths: &Paths) -> Figure {
-    let places = &model.denoiser.net().coordinates().columns;
+    let places = model.places();
     let colours = Colours::new(model, paths);
     let wide: &[f64] = if chosen.len() == 1 { &[1.0] } else { &[1.0, 1.0] };
     let mut figure = Figure::new().columns(wide).size(960.0, 330.0).caption(caption(model, &colours));
@@ -161,7 +161,7 @@ struct Colours {
 
 impl Colours {
     fn new(model: &Model, paths: &Paths) -> Self {
-        let places = &model.denoiser.net().coordinates().columns;
+        let places = model.places();
         let few = |at: &usize| {
             let column = &model.schema().columns[places[*at].column];
             matches!(column.coding, Coding::Levels(_)) && (2..=COLOURS).contains(&column.n_codes())

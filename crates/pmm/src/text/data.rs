@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pmm_data::{TextOptions, TextSource};
+use pmm_data::{Document, TextOptions, TextSource};
+use pmm_train::text::TextConfig;
 
 use crate::error::Error;
 
@@ -23,7 +24,7 @@ enum DataPlace {
 }
 
 impl Data {
-    /// A file (plain, gzip, xz, JSON lines), a folder of them, or standard input for `-`.
+    /// A file (plain, gzip, xz, JSON lines, FASTA), a folder of them, or standard input for `-`.
     pub fn open(path: impl AsRef<Path>) -> Self {
         Self(DataPlace::Path(path.as_ref().to_owned()))
     }
@@ -36,6 +37,12 @@ impl Data {
     /// Documents in memory.
     pub fn from_documents(documents: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
         Self(DataPlace::Documents(documents.into_iter().map(Into::into).collect()))
+    }
+
+    /// Its documents, as a model with these settings reads them.
+    pub(crate) fn documents(&self, config: &TextConfig) -> Result<Vec<Document>, Error> {
+        let options = TextOptions { field: config.field.clone(), lossy_bytes: config.tokenizer == "bytes" };
+        Ok(self.source(&options)?.documents()?)
     }
 
     pub(crate) fn source(&self, options: &TextOptions) -> Result<TextSource, Error> {

@@ -134,8 +134,9 @@ impl<'m> Evaluate<'m> {
         report.ngram_bits =
             (1..).zip(&judges).map(|(order, judge)| (order, judge.bits(test) * per_character)).collect();
         start(watcher, "hidden tokens")?;
-        let (ours, ngram) = recovery(self.model, test, judges.get(2), &streams);
-        (report.recovery, report.recovery_ngram) = (Some(ours), ngram);
+        let found = recovery(self.model, test, judges.get(2), &streams);
+        (report.recovery, report.recovery_ngram) = (Some(found.scattered), found.scattered_ngram);
+        report.gap_recovery = found.one_gap;
         start(watcher, "drawing texts")?;
         report.samples = self.draw(&streams, watcher)?;
         Ok(())
@@ -163,6 +164,7 @@ impl<'m> Evaluate<'m> {
             let why = "it holds another text than the model was fitted to".to_owned();
             return Err(Error::DamagedModel { path, why });
         }
+        tokens.check_contents()?;
         let (learned, _) = split(tokens.len(), self.model.config().valid, self.model.length());
         Ok(Some(some(&tokens, learned.min(MOST_TRAINING))))
     }

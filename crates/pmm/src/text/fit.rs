@@ -71,6 +71,10 @@ impl Fit {
         };
         let options = TextOptions { field: first.field.clone(), lossy_bytes: first.tokenizer == "bytes" };
         let source = self.data.source(&options)?;
+        let sequences = source.sequences()?;
+        if let Some(found) = &sequences {
+            watcher.notice(Event::Note(&found.to_string()));
+        }
         watcher.notice(Event::Started { what: "reading", total: None });
         let tokenizer = match &stored {
             Some((_, tokenizer)) => tokenizer.clone(),
@@ -78,10 +82,15 @@ impl Fit {
         };
         let tokens = self.tokens(&source, &tokenizer, work.as_ref(), watcher)?;
         watcher.notice(Event::Finished);
-        let config = match (&stored, &base) {
+        let mut config = match (&stored, &base) {
             (Some(_), _) | (_, Some(_)) => first,
-            _ => self.options.resolve(recommended(&first, &tokens, &tokenizer), &given)?,
+            _ => {
+                let fitting = recommended(&first, &tokens, &tokenizer);
+                let fitting = if sequences.is_some() { fitting.for_sequences() } else { fitting };
+                self.options.resolve(fitting, &given)?
+            }
         };
+        config.sequences = sequences.is_some();
         refuse_unlearnable(&source.name(), &config, &tokenizer, &tokens)?;
         let digest = tokens.source_digest().to_owned();
         Ok(PreparedFit {
@@ -121,7 +130,9 @@ impl Fit {
             check_data(work, &place.folder, &digest)?;
             let kept = Tokens::open(&path).ok();
             let is_same = |tokens: &Tokens| {
-                tokens.source_digest() == digest && tokens.tokenizer_digest() == tokenizer.digest()
+                tokens.source_digest() == digest
+                    && tokens.tokenizer_digest() == tokenizer.digest()
+                    && tokens.check_contents().is_ok()
             };
             if let Some(tokens) = kept.filter(is_same) {
                 return Ok(tokens);

@@ -12,6 +12,7 @@ use super::evaluate::Evaluate;
 use super::infill::Infill;
 use super::kind::Text;
 use super::sample::Sample;
+use super::score::Score;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::fitted::{FitSummary, Fitted};
@@ -80,9 +81,24 @@ impl Model {
         Sample::new(self, texts)
     }
 
-    /// A text whose gaps are completed: `____` (three or more, one token each) or `[MASK:12]`.
+    /// A text whose gaps are completed: `____` (three or more, one token each), `[MASK:12]`, or `[MASK]` for a gap of any length.
     pub fn infill(&self, text: &str) -> Infill<'_> {
         Infill::new(self, text)
+    }
+
+    /// What documents cost, each by its exact likelihood: in bits, in which order, and where.
+    pub fn score(&self, documents: impl Into<Data>) -> Score<'_> {
+        Score::new(self, documents.into())
+    }
+
+    /// Whether its documents are sequences, read from FASTA.
+    pub fn is_of_sequences(&self) -> bool {
+        self.config().sequences
+    }
+
+    /// The token before and after every sequence; none for other texts.
+    pub(crate) fn sequence_end(&self) -> Option<u32> {
+        self.tokenizer().end_of_document().filter(|_| self.is_of_sequences())
     }
 
     /// Scores of the model on text that it has not seen.

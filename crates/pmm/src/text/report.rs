@@ -26,6 +26,8 @@ pub struct Report<'m> {
     pub recovery: Option<Recovery>,
     /// The same by a trigram model.
     pub recovery_ngram: Option<Recovery>,
+    /// How gaps of 20 tokens are filled, with text on both sides.
+    pub gap_recovery: Option<Recovery>,
     /// Tokens of the texts that were scored.
     pub(crate) samples: Vec<Vec<u32>>,
     /// Words, repetitions and n-grams of samples beside those of real text.
@@ -44,6 +46,7 @@ impl<'m> Report<'m> {
             ngram_bits: Vec::new(),
             recovery: None,
             recovery_ngram: None,
+            gap_recovery: None,
             samples: Vec::new(),
             scores: TextScores::default(),
             perplexity: None,
@@ -83,6 +86,7 @@ impl<'m> Report<'m> {
             "random_order_bits": self.bound.and_then(|bound| bound.random_bits),
             "ngram_bits": self.ngram_bits, "scores": self.scores,
             "gaps": self.recovery, "gaps_ngram": self.recovery_ngram,
+            "gaps_of_20": self.gap_recovery,
             "gpt2_perplexity": self.perplexity, "notes": self.notes,
         })
     }
@@ -106,8 +110,11 @@ impl<'m> Report<'m> {
         let beside = self.recovery_ngram.map_or_else(String::new, |ngram| {
             format!(" (a trigram model: {:.0} % and {:.2} bits)", 100.0 * ngram.recovered, ngram.bits)
         });
+        let long = self
+            .gap_recovery
+            .map_or_else(String::new, |gap| format!(" Gaps of 20 tokens cost {:.2} bits a token.", gap.bits));
         format!(
-            "Gaps: with 30 % of the tokens of held-out passages hidden, the best guess recovers {:.0} % of them, at {:.2} bits per hidden token{beside}.",
+            "Gaps: with 30 % of the tokens of held-out passages hidden, the best guess recovers {:.0} % of them, at {:.2} bits per hidden token{beside}.{long}",
             100.0 * ours.recovered,
             ours.bits
         )

@@ -144,12 +144,8 @@ fn without_coarser(mut found: Vec<Found>) -> Vec<Found> {
 
 /// Gates and impossible states that a table of a function shows, and those of two columns which a third determines.
 fn without_listed(mut found: Vec<Found>) -> Vec<Found> {
-    let tables: Vec<Rule> = found
-        .iter()
-        .map(|one| &one.rule)
-        .filter(|rule| matches!(rule, Rule::Determined { .. }))
-        .cloned()
-        .collect();
+    let tables: Vec<Rule> =
+        found.iter().map(|one| &one.rule).filter(|rule| is_complete(rule)).cloned().collect();
     let single: Vec<(String, String)> = found
         .iter()
         .filter_map(|one| match &one.rule {
@@ -183,6 +179,16 @@ fn without_listed(mut found: Vec<Found>) -> Vec<Found> {
         _ => true,
     });
     found
+}
+
+/// Whether a table has a line for all that its inputs can be together: one that has not is silent there.
+fn is_complete(rule: &Rule) -> bool {
+    let Rule::Determined { inputs, table, .. } = rule else { return false };
+    let kinds = |at: usize| {
+        let texts = table.iter().filter_map(|entry| entry.inputs.get(at)).map(ToString::to_string);
+        texts.collect::<HashSet<String>>().len()
+    };
+    (0..inputs.len()).map(kinds).product::<usize>() <= table.len()
 }
 
 /// Whether a table speaks of both columns and no line of it breaks a rule about them.

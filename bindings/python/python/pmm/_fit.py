@@ -1,0 +1,208 @@
+"""Fitting and loading models of any kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from . import _pmm
+from ._errors import FitInterrupted
+from ._frames import ArrowStream, TableLike, take
+from ._image import ImageModel, take_images
+from ._model import Model
+from ._running import Running
+from ._table import TableModel
+from ._text import TextModel, take_texts
+
+Kind = Literal["table", "text", "image"]
+Path = str | os.PathLike[str]
+
+
+@overload
+def fit(data: Sequence[str], *, kind: Literal["text"] | None = None, **options: Any) -> TextModel: ...
+@overload
+def fit(data: ArrowStream | Mapping[str, Any], target: str | None = None, **options: Any) -> TableModel: ...
+@overload
+def fit(data: Any, target: str | None = None, *, kind: Literal["table"], **options: Any) -> TableModel: ...
+@overload
+def fit(data: Any, *, kind: Literal["text"], **options: Any) -> TextModel: ...
+@overload
+def fit(data: Any, *, kind: Literal["image"], **options: Any) -> ImageModel: ...
+@overload
+def fit(data: Any, target: str | None = None, *, kind: None = None, **options: Any) -> Any: ...
+
+
+def fit(
+    data: Any,
+    target: str | None = None,
+    *,
+    seed: int = 0,
+    minutes: float | None = None,
+    steps: int | None = None,
+    out: Path | None = None,
+    replace: bool = False,
+    resume: bool = False,
+    kind: Kind | None = None,
+    preset: str | None = None,
+    columns: Mapping[str, str | Mapping[str, Any]] | None = None,
+    held_out: TableLike | None = None,
+    labels: Sequence[Any] | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Any:
+    """Fits a model to a table, to texts or to images.
+
+    data:
+        A path, of which the kind is found out; a frame of pandas or polars, a table of pyarrow or anything else with
+        ``__arrow_c_stream__``; a list of documents; an array of images (bytes, images × height × width (× 3)) or a list of
+        pictures of PIL.
+    target:
+        A column whose prediction matters most.
+    seed:
+        Fixes every random number, for any number of threads.
+    minutes, steps:
+        How long to train: roughly so many minutes, or exactly so many steps. By default the size of the data says.
+    out:
+        A folder for the model, with checkpoints on the way. ``replace=True`` replaces a model that is there, ``resume=True`` goes
+        on with a fit that was stopped, bit for bit as if it had not been.
+    kind:
+        ``"table"``, ``"text"`` or ``"image"``, where a path should not be guessed.
+    preset:
+        Settings that go together, by name, for texts and images.
+    columns:
+        What is known of columns better than their values tell: ``{"zip": "category"}``, or
+        ``{"visits": {"kind": "count", "pair": "poisson"}}``.
+    held_out:
+        Rows to validate on, in place of some of the table.
+    labels:
+        The class of each image of an array.
+    threads, progress:
+        How many threads; whether a bar is shown (by default on a terminal and in notebooks).
+    settings:
+        Any setting of a model's ``config.toml``: ``net__width=128`` or ``net={"width": 128}``.
+
+    Ctrl-C stops a fit and raises :class:`pmm.FitInterrupted`, a ``KeyboardInterrupt`` whose ``model`` is what was learned.
+
+    >>> import pyarrow as pa, pmm
+    >>> table = pa.table({"a": list(range(7)) * 30, "b": [2 * (i % 7) for i in range(210)]})
+    >>> model = pmm.fit(table, steps=20)
+    >>> model.sample(3).num_rows
+    3
+    """
+    options = {
+        "seed": seed,
+        "steps": steps,
+        "minutes": minutes,
+        "preset": preset,
+        "settings": flat_settings(settings),
+        "out": out,
+        "existing": _existing(replace, resume),
+    }
+    found = kind or _kind_of(data, preset)
+    if found == "table":
+        return _fit_table(data, target, columns, held_out, options, Running(progress, threads))
+    if target is not None or columns or held_out is not None:
+        raise TypeError(f"target, columns and held_out are for tables: the data are of kind {found!r}")
+    with Running(progress, threads) as running:
+        if found == "text":
+            texts, interrupt = _pmm.fit_text(take_texts(data), options, running)
+            return _finished(TextModel(texts), interrupt)
+        images, interrupt = _pmm.fit_images(take_images(data, labels), options, running)
+        return _finished(ImageModel(images), interrupt)
+
+
+def load(path: Path, *, frame: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
+    """Reads a model of any kind from its folder, whole and unaltered.
+
+    ``frame`` says in which frame type a table's rows come: by default pandas if it is there, else polars, else pyarrow.
+
+    >>> import pmm
+    >>> pmm.load("no/such/model.pmm")
+    Traceback (most recent call last):
+    ...
+    pmm.ModelNotFoundError: no/such/model.pmm is not a model: it has no config.toml
+    hint: fit a model first
+    """
+    with Running(progress=False) as running:
+        native = _pmm.open_model(path, running)
+    return wrapped(native, frame)
+
+
+def wrapped(native: Any, frame: str | None = None) -> Model:
+    """The model that a Python programmer sees."""
+    from ._frames import default_giver
+
+    if isinstance(native, _pmm.TableModel):
+        return TableModel(native, default_giver(frame))
+    if isinstance(native, _pmm.TextModel):
+        return TextModel(native)
+    return ImageModel(native)
+
+
+def _fit_table(
+    data: Any,
+    target: str | None,
+    columns: Mapping[str, str | Mapping[str, Any]] | None,
+    held_out: Any,
+    options: dict[str, Any],
+    around: Running,
+) -> TableModel:
+    source, giver = take(data)
+    of_table = {
+        "target": None if target is None else str(target),
+        "held_out": None if held_out is None else take(held_out)[0],
+        "columns": _wishes(columns),
+    }
+    with around as running:
+        native, interrupt = _pmm.fit_table(source, options, of_table, running)
+    model: TableModel = _finished(TableModel(native, giver), interrupt)
+    return model
+
+
+def _finished(model: Any, interrupt: BaseException | None) -> Any:
+    if interrupt is None:
+        return model
+    if isinstance(interrupt, KeyboardInterrupt):
+        raise FitInterrupted(model) from interrupt
+    raise interrupt
+
+
+def _existing(replace: bool, resume: bool) -> str:
+    if replace and resume:
+        raise ValueError("replace and resume cannot both be")
+    return "replace" if replace else "resume" if resume else "refuse"
+
+
+def _kind_of(data: Any, preset: str | None) -> str:
+    if isinstance(data, (str, os.PathLike)):
+        return _pmm.recognise(data, preset)
+    if isinstance(data, np.ndarray):
+        return "table" if data.ndim == 2 else "image"
+    if isinstance(data, (list, tuple)) and data:
+        return "text" if isinstance(data[0], str) else "image"
+    return "table"
+
+
+def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings by dotted names: ``net__width`` and ``{"net": {"width": …}}`` are ``net.width``."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = prefix + key.replace("__", ".")
+        if isinstance(value, Mapping):
+            flat.update(flat_settings(value, f"{name}."))
+        elif value is not None:
+            flat[name] = value
+    return flat
+
+
+def _wishes(columns: Mapping[str, str | Mapping[str, Any]] | None) -> list[tuple[str, str]]:
+    wishes = []
+    for name, wish in (columns or {}).items():
+        for key, value in ({"kind": wish} if isinstance(wish, str) else wish).items():
+            text = value if isinstance(value, str) else ";".join(map(str, value))
+            wishes.append((f"columns.{name}.{key}", text))
+    return wishes

@@ -1,0 +1,192 @@
+"""Tables as the caller has them, both ways: pandas, polars, pyarrow, anything with ``__arrow_c_stream__``.
+
+A table goes in as a stream of Arrow's C interface, without a copy where its library makes none. A :class:`Giver` remembers what it
+was, and gives rows back as the same: frame type, types of columns, index, categories.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from ._errors import DataError
+
+if TYPE_CHECKING:
+    from ._pmm import ArrowRows
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """Anything that gives its rows through Arrow's C stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+#: What goes in where a table is asked for.
+TableLike = Any
+
+#: The names by which a frame type can be asked for.
+FRAMES = ("pandas", "polars", "pyarrow")
+
+
+class Giver:
+    """Gives rows back as a table of pyarrow."""
+
+    def give(self, rows: ArrowRows, index: Any = None) -> Any:
+        return _pyarrow().table(rows)
+
+    def index_of(self, data: Any, draws: int = 1) -> Any:
+        """The index that rows of ``data`` have, so many times; none where frames have none."""
+        return None
+
+
+class PolarsGiver(Giver):
+    """Gives rows back as a frame of polars, with the types of the one that came in."""
+
+    def __init__(self, schema: Any = None) -> None:
+        self._schema = dict(schema) if schema is not None else {}
+
+    def give(self, rows: ArrowRows, index: Any = None) -> Any:
+        import polars
+
+        frame = polars.DataFrame(rows)
+        other = {
+            name: kind for name, kind in self._schema.items() if name in frame.columns and frame.schema[name] != kind
+        }
+        return frame.cast(other) if other else frame
+
+
+class PandasGiver(Giver):
+    """Gives rows back as a frame of pandas, with the types, categories and labels of the one that came in."""
+
+    def __init__(self, template: Any = None, metadata: Any = None) -> None:
+        self._template, self._metadata = template, metadata
+
+    def give(self, rows: ArrowRows, index: Any = None) -> Any:
+        table = _pyarrow().table(rows)
+        if self._template is None:
+            frame = _untemplated(table)
+        else:
+            frame = self._templated(table)
+        if index is not None:
+            frame.index = index
+        return frame
+
+    def _templated(self, table: Any) -> Any:
+        frame = table.replace_schema_metadata(self._metadata).to_pandas(split_blocks=True)
+        labels = {str(label): label for label in self._template.columns}
+        if list(labels) == table.column_names:
+            frame.columns = self._template.columns
+        else:
+            frame.columns = [labels.get(name, name) for name in table.column_names]
+        for label in self._template.columns:
+            if label in frame.columns and frame[label].dtype != self._template[label].dtype:
+                frame[label] = _as_type(frame[label], self._template[label].dtype)
+        return frame
+
+    def index_of(self, data: Any, draws: int = 1) -> Any:
+        index = getattr(data, "index", None)
+        if index is None or draws == 1:
+            return index
+        return index.append([index] * (draws - 1))
+
+
+def _as_type(column: Any, dtype: Any) -> Any:
+    """The column in the type that it had; as it is where a value of it has none, such as a gap among integers."""
+    try:
+        return column.astype(dtype)
+    except (TypeError, ValueError):
+        return column
+
+
+def _untemplated(table: Any) -> Any:
+    """A frame of pandas by the types of Arrow: integers stay integers, with gaps or without."""
+    import pandas
+
+    pa = _pyarrow()
+    nullable = {
+        getattr(pa, name.lower())(): getattr(pandas, f"{name}Dtype")()
+        for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+    }
+    frame = table.to_pandas(split_blocks=True)
+    for position, column in enumerate(table.columns):
+        if column.null_count and column.type in nullable:
+            frame[table.column_names[position]] = column.to_pandas(types_mapper=nullable.get)
+    return frame
+
+
+def default_giver(frame: str | None = None) -> Giver:
+    """What gives rows back where no frame came in: by name, else pandas, polars or pyarrow, whichever is there first."""
+    if frame is None:
+        frame = next((name for name in FRAMES if importlib.util.find_spec(name)), "pyarrow")
+    givers: dict[str, type[Giver]] = {"pandas": PandasGiver, "polars": PolarsGiver, "pyarrow": Giver}
+    if frame not in givers:
+        raise ValueError(f"frame={frame!r} is none of {', '.join(map(repr, FRAMES))}")
+    return givers[frame]()
+
+
+def take(data: TableLike, giver: Giver | None = None) -> tuple[Any, Giver]:
+    """What the native part reads (a path, or a stream), and what gives rows back as they came."""
+    if isinstance(data, (str, os.PathLike)):
+        return os.fspath(data), giver or default_giver()
+    package = type(data).__module__.partition(".")[0]
+    if package == "pandas" and hasattr(data, "columns"):
+        return _take_pandas(data)
+    if package == "polars":
+        return _take_polars(data)
+    if package == "numpy":
+        return _take_array(data), giver or Giver()
+    if isinstance(data, dict):
+        return _converted(lambda: _pyarrow().table(data)), giver or Giver()
+    if hasattr(data, "__arrow_c_stream__"):
+        return data, Giver() if package == "pyarrow" else giver or Giver()
+    raise TypeError(
+        f"a {type(data).__name__} is no table: give the path of a file, a frame of pandas or polars, "
+        "a table of pyarrow, or anything else with __arrow_c_stream__"
+    )
+
+
+def _take_pandas(data: Any) -> tuple[Any, Giver]:
+    if data.columns.nlevels > 1:
+        raise DataError("the columns have several levels of names", "give each column one name")
+    names = [str(label) for label in data.columns]
+    _refuse_twins(names)
+    table = _converted(lambda: _pyarrow().Table.from_pandas(data, preserve_index=False))
+    return table, PandasGiver(data.iloc[:0].copy(), table.schema.metadata)
+
+
+def _take_polars(data: Any) -> tuple[Any, Giver]:
+    if not hasattr(data, "__arrow_c_stream__") or not hasattr(data, "schema"):
+        raise TypeError(f"a {type(data).__name__} of polars is no frame: collect() makes one of a lazy frame")
+    return data, PolarsGiver(data.schema)
+
+
+def _take_array(data: Any) -> Any:
+    if data.ndim != 2:
+        raise DataError(f"an array of {data.ndim} dimensions is no table", "give rows and columns")
+    columns = {f"x{place}": data[:, place] for place in range(data.shape[1])}
+    return _converted(lambda: _pyarrow().table(columns))
+
+
+def _refuse_twins(names: list[str]) -> None:
+    twins = sorted({name for name in names if names.count(name) > 1})
+    if twins:
+        raise DataError(f"several columns are called {', '.join(map(repr, twins))}", "give each a name of its own")
+
+
+def _converted(convert: Any) -> Any:
+    """What pyarrow cannot convert is data that cannot be used: it says which column."""
+    pa = _pyarrow()
+    try:
+        return convert()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+        raise DataError(str(error), "give each column one type") from error
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError("this needs pyarrow: pip install pyarrow") from error
+    return pyarrow

@@ -1,0 +1,152 @@
+//! Fits, and models that are read.
+
+use std::path::PathBuf;
+
+use pmm::table::{Overrides, ReadOptions};
+use pmm::{DataKind, Error, Model, image, table, text};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrow_stream::TableArgument;
+use crate::errors::raise;
+use crate::image::{ImageArgument, ImageModel};
+use crate::job::{Running, run, run_stoppable};
+use crate::settings::settings;
+use crate::table::TableModel;
+use crate::text::{TextArgument, TextModel};
+
+/// What every fit can be told.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct FitOptions<'py> {
+    seed: u64,
+    steps: Option<u64>,
+    minutes: Option<f64>,
+    preset: Option<String>,
+    settings: Bound<'py, PyDict>,
+    out: Option<PathBuf>,
+    /// What to do with a model that is there: `refuse`, `replace` or `resume`.
+    existing: String,
+}
+
+/// What only a table can be told.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct TableOptions {
+    target: Option<String>,
+    held_out: Option<TableArgument>,
+    /// `columns.NAME.kind` and the like, with their values.
+    columns: Vec<(String, String)>,
+}
+
+macro_rules! configured {
+    ($fit:expr, $options:expr) => {{
+        let options = $options;
+        let mut fit = $fit.seed(options.seed).settings(&settings(&options.settings)?);
+        if let Some(steps) = options.steps {
+            fit = fit.steps(steps);
+        }
+        if let Some(minutes) = options.minutes {
+            fit = fit.minutes(minutes);
+        }
+        if let Some(preset) = &options.preset {
+            fit = fit.preset(preset);
+        }
+        match (&options.out, options.existing.as_str()) {
+            (None, "refuse") => fit,
+            (None, _) => return Err(PyValueError::new_err("there is nothing to go on with: give out=")),
+            (Some(folder), "refuse") => fit.at(folder),
+            (Some(folder), "replace") => fit.replace(folder),
+            (Some(folder), "resume") => fit.resume(folder),
+            (_, other) => {
+                let what = format!("existing={other:?} is none of \"refuse\", \"replace\" and \"resume\"");
+                return Err(PyValueError::new_err(what));
+            }
+        }
+    }};
+}
+
+/// Fits a table; returns the model, and the exception that has stopped the fit early.
+#[pyfunction]
+pub(crate) fn fit_table(
+    py: Python<'_>,
+    data: TableArgument,
+    options: FitOptions<'_>,
+    of_table: TableOptions,
+    running: Running<'_>,
+) -> PyResult<(TableModel, Option<PyErr>)> {
+    let (overrides, reading) = wishes(&of_table.columns).map_err(|error| raise(py, &error))?;
+    let mut fit = table::Fit::new(data.0.reading(reading)).columns(overrides);
+    if let Some(target) = &of_table.target {
+        fit = fit.target(target);
+    }
+    if let Some(held_out) = of_table.held_out {
+        fit = fit.held_out(held_out.0);
+    }
+    let fit = configured!(fit, options);
+    let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
+    Ok((TableModel::new(model), interrupt))
+}
+
+/// What is said of columns, and of how a file is read.
+fn wishes(given: &[(String, String)]) -> Result<(Overrides, ReadOptions), Error> {
+    let (mut overrides, mut reading) = (Overrides::default(), ReadOptions::default());
+    for (key, value) in given {
+        match (key.as_str(), value.as_str()) {
+            ("header", "yes") => reading.header = table::Header::Yes,
+            ("header", "no") => reading.header = table::Header::No,
+            ("delimiter", text) => reading.delimiter = text.chars().next(),
+            _ => overrides.set(key, value)?,
+        }
+    }
+    Ok((overrides, reading))
+}
+
+/// Fits texts.
+#[pyfunction]
+pub(crate) fn fit_text(
+    py: Python<'_>,
+    data: TextArgument,
+    options: FitOptions<'_>,
+    running: Running<'_>,
+) -> PyResult<(TextModel, Option<PyErr>)> {
+    let fit = configured!(text::Fit::new(data.0), options);
+    let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
+    Ok((TextModel::new(model), interrupt))
+}
+
+/// Fits images.
+#[pyfunction]
+pub(crate) fn fit_images(
+    py: Python<'_>,
+    data: ImageArgument,
+    options: FitOptions<'_>,
+    running: Running<'_>,
+) -> PyResult<(ImageModel, Option<PyErr>)> {
+    let fit = configured!(image::Fit::new(data.0), options);
+    let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
+    Ok((ImageModel::new(model), interrupt))
+}
+
+/// Of what kind the data at a path are: `table`, `text` or `image`.
+#[pyfunction]
+#[pyo3(signature = (path, preset=None))]
+pub(crate) fn recognise(py: Python<'_>, path: PathBuf, preset: Option<&str>) -> PyResult<&'static str> {
+    pmm::recognise(path, preset).map(DataKind::name).map_err(|error| raise(py, &error))
+}
+
+/// Reads a model of any kind.
+#[pyfunction]
+pub(crate) fn open_model<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    running: Running<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let model = run(py, &running, move |_| pmm::open(path))?;
+    Ok(match model {
+        Model::Table(model) => Bound::new(py, TableModel::new(model))?.into_any(),
+        Model::Text(model) => Bound::new(py, TextModel::new(model))?.into_any(),
+        Model::Image(model) => Bound::new(py, ImageModel::new(model))?.into_any(),
+    })
+}

@@ -1,0 +1,226 @@
+"""Tables go in and come out as the caller has them: frame type, types of columns, index, categories."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import threading
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import pmm
+from helpers import SMALL
+
+ROWS = 240
+
+
+def every_type() -> pd.DataFrame:
+    """A column of every type that pandas has a name for, with gaps where the type allows them."""
+    draw = np.random.default_rng(5)
+    sizes = pd.Categorical.from_codes(draw.integers(0, 3, ROWS), ["small", "medium", "large"], ordered=True)
+    days = pd.Timestamp("2024-01-01", tz="Europe/Rome") + pd.to_timedelta(draw.integers(0, 400, ROWS), unit="D")
+    price = [decimal.Decimal(int(cents)) / 100 for cents in draw.integers(999, 5000, ROWS)]
+    name = [["ada", "bob", "cyd"][place] for place in draw.integers(0, 3, ROWS)]
+    frame = pd.DataFrame(
+        {
+            "int64": draw.integers(0, 9, ROWS),
+            "int8": draw.integers(0, 9, ROWS).astype("int8"),
+            "nullable": pd.array(draw.integers(0, 30, ROWS), dtype="Int32"),
+            "float32": draw.normal(size=ROWS).astype("float32"),
+            "truth": draw.random(ROWS) < 0.3,
+            "nullable_truth": pd.array(draw.random(ROWS) < 0.3, dtype="boolean"),
+            "size": sizes,
+            "name": pd.Series(name, dtype=object),
+            "string": pd.array(name, dtype="string"),
+            "price": pd.Series(price, dtype=object),
+            "instant": days,
+            "naive": days.tz_localize(None),
+            "day": [day.date() for day in days],
+        }
+    )
+    for column in ("nullable", "nullable_truth", "name", "string", "price", "instant"):
+        frame.loc[draw.random(ROWS) < 0.1, column] = None
+    frame.index = pd.Index([f"row {place}" for place in range(ROWS)], name="key")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def typed() -> pd.DataFrame:
+    return every_type()
+
+
+@pytest.fixture(scope="module")
+def typed_model(typed: pd.DataFrame) -> Any:
+    return pmm.fit(typed, steps=40, **SMALL)
+
+
+def test_pandas_samples_have_the_types(typed: pd.DataFrame, typed_model: Any) -> None:
+    made = typed_model.sample(300)
+    assert isinstance(made, pd.DataFrame) and len(made) == 300
+    assert dict(made.dtypes) == dict(typed.dtypes)
+    assert list(made["size"].cat.categories) == ["small", "medium", "large"] and made["size"].cat.ordered
+    assert isinstance(made["price"].dropna().iloc[0], decimal.Decimal)
+    assert isinstance(made["day"].iloc[0], datetime.date)
+    assert str(made["instant"].dt.tz) == "Europe/Rome"
+
+
+def test_imputed_rows_keep_all_else(typed: pd.DataFrame, typed_model: Any) -> None:
+    full = typed_model.impute(typed)
+    assert dict(full.dtypes) == dict(typed.dtypes)
+    pd.testing.assert_index_equal(full.index, typed.index)
+    assert not full.isna().any().any()
+    known = typed.notna()
+    for column in typed.columns:
+        where = known[column]
+        assert list(full.loc[where, column]) == list(typed.loc[where, column]), column
+    several = typed_model.impute(typed, draws=3)
+    assert list(several["draw"]) == [1] * ROWS + [2] * ROWS + [3] * ROWS
+    assert list(several.index[:ROWS]) == list(typed.index) and len(several.index) == 3 * ROWS
+
+
+def test_a_pickled_model_gives_the_same_frames(typed: pd.DataFrame, typed_model: Any) -> None:
+    import pickle
+
+    again = pickle.loads(pickle.dumps(typed_model))
+    pd.testing.assert_frame_equal(again.sample(50, seed=3), typed_model.sample(50, seed=3))
+
+
+def test_polars_in_polars_out() -> None:
+    draw = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "count": draw.integers(0, 20, ROWS),
+            "kind": [["ash", "oak", None][place] for place in draw.integers(0, 3, ROWS)],
+            "when": [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=int(h)) for h in draw.integers(0, 900, ROWS)],
+            "truth": draw.random(ROWS) < 0.5,
+        }
+    ).with_columns(
+        pl.col("kind").cast(pl.Categorical).alias("category"),
+        pl.col("kind").cast(pl.Enum(["oak", "ash"])).alias("enum"),
+        (pl.col("count") / 4).cast(pl.Decimal(10, 2)).alias("price"),
+        pl.col("when").dt.replace_time_zone("UTC").alias("instant"),
+        pl.col("count").cast(pl.UInt8).alias("small"),
+    )
+    model = pmm.fit(frame, steps=20, **SMALL)
+    made, full = model.sample(100), model.impute(frame)
+    assert isinstance(made, pl.DataFrame) and made.schema == frame.schema
+    assert full.schema == frame.schema and full["kind"].null_count() == 0
+    with pytest.raises(TypeError, match="collect"):
+        pmm.fit(frame.lazy())
+
+
+def test_pyarrow_and_anything_with_a_stream(road_rows: pa.Table, road_model: Any) -> None:
+    made = road_model.sample(10)
+    assert isinstance(made, pa.Table) and made.schema.types == road_rows.schema.types
+
+    class Other:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return road_rows.__arrow_c_stream__()
+
+    other = pmm.fit(Other(), target="minutes", steps=300, **SMALL)
+    assert other.sample(10).equals(made), "the same rows, whoever holds them"
+    assert isinstance(road_model.sample(3, frame="polars"), pl.DataFrame)
+    assert isinstance(road_model.sample(3, frame="pandas"), pd.DataFrame)
+
+
+def test_duckdb_relations(road_rows: pa.Table, road_model: Any) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.connect().from_arrow(road_rows)
+    assert len(road_model.predict(relation, "minutes")) == road_rows.num_rows
+
+
+def test_rows_without_end_are_drawn_in_pieces(road_model: Any) -> None:
+    whole = road_model.sample(30, seed=4)
+    pieces = [road_model.sample(13, seed=4), road_model.sample(17, seed=4, first_row=13)]
+    assert pa.concat_tables(pieces).equals(whole.combine_chunks()) or pa.concat_tables(pieces).to_pylist() == whole.to_pylist()
+
+
+def test_threads_change_nothing(road_rows: pa.Table) -> None:
+    one, two = (pmm.fit(road_rows, steps=20, threads=threads, **SMALL) for threads in (1, 2))
+    assert one.sample(50, threads=2).equals(two.sample(50, threads=1))
+
+
+def test_no_rows(road_rows: pa.Table, road_model: Any) -> None:
+    nothing = road_rows.slice(0, 0)
+    assert road_model.sample(0).num_rows == 0
+    assert road_model.impute(nothing).num_rows == 0
+    assert road_model.predict(nothing, "minutes").mean().shape == (0,)
+    assert road_model.predict(nothing, "road").proba().shape == (0, 2)
+    empty = road_model.impute(nothing.to_pandas())
+    assert isinstance(empty, pd.DataFrame) and len(empty) == 0
+    with pytest.raises(pmm.DataError):
+        pmm.fit(nothing)
+
+
+def test_no_columns() -> None:
+    for frame in (pd.DataFrame(index=range(20)), pl.DataFrame(), pa.table({})):
+        with pytest.raises(pmm.DataError):
+            pmm.fit(frame)
+
+
+def test_names_that_come_twice_and_names_that_are_no_texts() -> None:
+    draw = np.random.default_rng(0)
+    twice = pd.DataFrame(draw.integers(0, 9, (100, 2)), columns=["a", "a"])
+    with pytest.raises(pmm.DataError, match="'a'"):
+        pmm.fit(twice)
+    table = pa.table([pa.array([1, 2] * 40)] * 2, names=["b", "b"])
+    with pytest.raises(pmm.DataError, match="b"):
+        pmm.fit(table, **SMALL)
+    numbered = pd.DataFrame(draw.integers(0, 9, (100, 3)))
+    made = pmm.fit(numbered, steps=20, **SMALL).sample(5)
+    assert list(made.columns) == [0, 1, 2]
+    levels = pd.DataFrame(draw.integers(0, 9, (100, 2)), columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
+    with pytest.raises(pmm.DataError, match="levels"):
+        pmm.fit(levels)
+
+
+def test_cells_of_several_kinds_are_refused_by_name() -> None:
+    mixed = pd.DataFrame({"good": [1, 2] * 20, "mixed": [1, "two"] * 20})
+    with pytest.raises(pmm.DataError, match="mixed"):
+        pmm.fit(mixed)
+
+
+def test_a_frame_that_changes_while_it_is_fitted() -> None:
+    """What was read counts: once the first step is taken, the frame may change."""
+    draw = np.random.default_rng(3)
+    values = draw.normal(size=(3000, 3))
+    still = pd.DataFrame(values.copy(), columns=list("abc"))
+    moving = still.copy()
+    settings: dict[str, Any] = {**SMALL, "steps": 150}
+    expected = pmm.fit(still, **settings)
+    started, ended = threading.Event(), threading.Event()
+
+    def change() -> None:
+        started.wait()
+        while not ended.is_set():
+            moving.iloc[:, :] = 7.0
+
+    import logging
+
+    class Starting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage().startswith("step "):
+                started.set()
+
+    handler, logger = Starting(), logging.getLogger("pmm")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        found = pmm.fit(moving, train__validate_every=10, **settings)
+    finally:
+        started.set()
+        ended.set()
+        thread.join()
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+    assert (moving == 7.0).all().all(), "it has changed"
+    del expected
+    reference = pmm.fit(still, train__validate_every=10, **settings)
+    pd.testing.assert_frame_equal(found.sample(100), reference.sample(100))

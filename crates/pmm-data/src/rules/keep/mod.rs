@@ -1,0 +1,293 @@
+//! Rules that are kept: what follows from the known cells of a row, and what is left open for the others.
+//!
+//! Cells of a row become known one after the other, in any order. After each, what follows from the known cells by a rule is
+//! computed ([`Keeper::settle`]); before each, what the rules leave open is told ([`Keeper::allowed`]). A law that has learned
+//! the rules loses nothing by either, so the joint law stays what it was; a law that has not is mended where it is wrong.
+//!
+//! A rule that holds in a share of the rows gets a *derived column* that says in which: whether two cells are equal, which of
+//! some constants a sum has, how much later a second date is. Derived columns are learned and drawn like all others, so that
+//! the share is learned with everything that it depends on, and what the rule shortens is learned as the shorter thing.
+
+mod allowed;
+mod derived;
+mod ranges;
+mod relation;
+mod restrict;
+
+pub use allowed::Allowed;
+pub use derived::derived_column;
+pub use ranges::Ranges;
+
+use super::error::RuleError;
+use super::rows::{Cell, Column, ColumnKind};
+use super::rule::Rule;
+use relation::{Kind, Relation, Row};
+
+/// A rule to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept<'a> {
+    /// The rule.
+    pub rule: &'a Rule,
+    /// The share of rows that keep it.
+    pub share: f64,
+    /// The place of the column that is derived from it.
+    pub derived: Option<usize>,
+}
+
+/// The rules of a table, ready for rows of which some cells are known.
+///
+/// ```
+/// use pmm_data::rules::{Cell, Column, ColumnKind, Keeper, Kept, Rule};
+/// let columns = ["part", "rest", "total"].map(|name| Column::new(name, ColumnKind::Number { decimals: Some(2) }));
+/// let rule = Rule::parse("total = part + rest", &columns)?;
+/// let keeper = Keeper::new(&columns, [Kept { rule: &rule, share: 1.0, derived: None }], vec![(0.0, 9.0); 3])?;
+/// let (mut cells, mut known) = ([Cell::Number(1.1), Cell::Missing, Cell::Number(3.3)], [true, false, true]);
+/// keeper.settle(&mut cells, &mut known, keeper.active());
+/// assert_eq!((cells[1], known[1]), (Cell::Number(2.2), true));
+/// let open = keeper.allowed(&cells, &[false, false, true], 0, keeper.active(), keeper.spans());
+/// assert!(open.admits(Cell::Number(3.0)) && !open.admits(Cell::Number(3.5))); // the rest is not below 0
+/// # Ok::<(), pmm_data::rules::RuleError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Keeper {
+    relations: Vec<Relation>,
+    /// The rule of each relation.
+    rules: Vec<usize>,
+    /// The relations of each column.
+    of_column: Vec<Vec<usize>>,
+    spans: Vec<(f64, f64)>,
+    is_derived: Vec<bool>,
+    /// How many things a derived column may say, where they are a few.
+    choices: Vec<usize>,
+    active: Vec<bool>,
+}
+
+impl Keeper {
+    /// Keeps rules between columns; `spans` has the least and the largest number that each can have, dates in seconds.
+    pub fn new<'a>(
+        columns: &[Column],
+        kept: impl IntoIterator<Item = Kept<'a>>,
+        spans: Vec<(f64, f64)>,
+    ) -> Result<Self, RuleError> {
+        let (none, choices) = (vec![false; columns.len()], vec![0; columns.len()]);
+        let mut keeper = Self { spans, is_derived: none, choices, ..Self::default() };
+        for (number, Kept { rule, share, derived }) in kept.into_iter().enumerate() {
+            if let Some(derived) = derived {
+                keeper.is_derived[derived] = true;
+                if let ColumnKind::Levels { texts } = &columns[derived].kind {
+                    keeper.choices[derived] = texts.len();
+                }
+            }
+            for relation in Relation::of(rule, share, derived, columns)? {
+                keeper.relations.push(relation);
+                keeper.rules.push(number);
+            }
+        }
+        keeper.of_column = vec![Vec::new(); columns.len()];
+        for (at, relation) in keeper.relations.iter().enumerate() {
+            relation.members.iter().for_each(|member| keeper.of_column[*member].push(at));
+        }
+        keeper.active = keeper.relations.iter().map(|relation| !relation.is_soft()).collect();
+        Ok(keeper)
+    }
+
+    /// Whether there is nothing to keep.
+    pub fn is_empty(&self) -> bool {
+        self.relations.is_empty()
+    }
+
+    /// The least and the largest number that each column can have, dates in seconds.
+    pub fn spans(&self) -> &[(f64, f64)] {
+        &self.spans
+    }
+
+    /// The rules that hold in every row: `active` of the other functions.
+    pub fn active(&self) -> &[bool] {
+        &self.active
+    }
+
+    /// The same for one row, where each of the other rules holds by chance, in its share: `unit(n)` is uniform in \[0, 1).
+    pub fn active_in(&self, unit: impl Fn(u32) -> f64) -> Vec<bool> {
+        let soft =
+            |(at, relation): (usize, &Relation)| !relation.is_soft() || unit(at as u32) < relation.share;
+        self.relations.iter().enumerate().map(soft).collect()
+    }
+
+    /// The same without some rules, by number.
+    pub fn active_without(&self, rules: &[usize]) -> Vec<bool> {
+        (0..self.relations.len()).map(|at| self.active[at] && !rules.contains(&self.rules[at])).collect()
+    }
+
+    /// Whether some rules hold in a share of the rows, by chance.
+    pub fn has_chance(&self) -> bool {
+        self.active.contains(&false)
+    }
+
+    /// Whether a column is derived from a rule.
+    pub fn is_derived(&self, column: usize) -> bool {
+        self.is_derived[column]
+    }
+
+    /// Whether a column is derived from a rule, and says one of a few things.
+    pub fn is_choice(&self, column: usize) -> bool {
+        self.choices.get(column).is_some_and(|choices| *choices > 0)
+    }
+
+    /// Whether a column is determined by others.
+    pub fn is_output(&self, column: usize) -> bool {
+        let output = |at: &usize| matches!(&self.relations[*at].kind, Kind::Function { output, .. } if output.index == column);
+        self.of_column.get(column).is_some_and(|relations| relations.iter().any(output))
+    }
+
+    /// Computes what follows from the known cells, until nothing more does.
+    pub fn settle(&self, cells: &mut [Cell<'static>], known: &mut [bool], active: &[bool]) {
+        while let Some((column, cell, _)) = self.follows(cells, known, active) {
+            cells[column] = cell;
+            known[column] = true;
+        }
+    }
+
+    /// One cell that follows from the known ones: its column, what it is, and by which rule.
+    pub fn follows(
+        &self,
+        cells: &[Cell<'static>],
+        known: &[bool],
+        active: &[bool],
+    ) -> Option<(usize, Cell<'static>, usize)> {
+        let row = Row { cells, known };
+        self.relations.iter().enumerate().filter(|(at, _)| active[*at]).find_map(|(at, relation)| {
+            let (column, cell) = relation.follows(row)?;
+            Some((column, cell, self.rules[at]))
+        })
+    }
+
+    /// What the rules leave open for a cell that is not known.
+    pub fn allowed(
+        &self,
+        cells: &[Cell<'static>],
+        known: &[bool],
+        column: usize,
+        active: &[bool],
+        spans: &[(f64, f64)],
+    ) -> Allowed<'_> {
+        let mut allowed = Allowed::any();
+        for &at in self.of_column[column].iter().filter(|at| active[**at]) {
+            restrict::restrict(&self.relations[at], column, Row { cells, known }, spans, &mut allowed);
+        }
+        if self.choices[column] > 0 {
+            let fits: Vec<bool> = (0..self.choices[column] as u32)
+                .map(|code| self.is_possible(cells, known, column, code, active, spans))
+                .collect();
+            if fits.contains(&true) {
+                allowed.keep_levels(fits.len(), |code| fits[code as usize]);
+            }
+        }
+        allowed
+    }
+
+    /// Whether what follows from a choice is left open by all other rules.
+    fn is_possible(
+        &self,
+        cells: &[Cell<'static>],
+        known: &[bool],
+        column: usize,
+        code: u32,
+        active: &[bool],
+        spans: &[(f64, f64)],
+    ) -> bool {
+        let (mut cells, mut known) = (cells.to_vec(), known.to_vec());
+        (cells[column], known[column]) = (Cell::Level(code), true);
+        let row = Row { cells: &cells, known: &known };
+        let mut follows = self.of_column[column].iter().filter_map(|at| self.relations[*at].follows(row));
+        follows.all(|(other, cell)| self.allowed(&cells, &known, other, active, spans).admits(cell))
+    }
+
+    /// The rules that the known cells of a row break, of those that hold in every row; increasing.
+    pub fn broken(&self, cells: &[Cell<'static>], known: &[bool]) -> Vec<usize> {
+        let mut broken: Vec<usize> = (0..cells.len())
+            .filter(|column| known[*column])
+            .flat_map(|column| self.broken_by(cells, known, column))
+            .collect();
+        broken.sort_unstable();
+        broken.dedup();
+        broken
+    }
+
+    /// The same for the rules of which one cell is a part. A rule of which not all cells are known is not broken.
+    pub fn broken_by(&self, cells: &[Cell<'static>], known: &[bool], column: usize) -> Vec<usize> {
+        let mut others = known.to_vec();
+        others[column] = false;
+        let row = Row { cells, known: &others };
+        let broken = |at: &&usize| {
+            let relation = &self.relations[**at];
+            if !relation.members.iter().all(|member| known[*member]) {
+                return false;
+            }
+            let mut allowed = Allowed::any();
+            restrict::restrict(relation, column, row, &self.spans, &mut allowed);
+            relation::broken(relation, cells) == Some(true) || !allowed.admits(cells[column])
+        };
+        let relations = self.of_column[column].iter().filter(|at| self.active[**at]);
+        relations.filter(broken).map(|at| self.rules[*at]).collect()
+    }
+
+    /// The column to draw in place of one that is not known: the key of a rule before its last cell, and, with `defer`, what
+    /// determines a column before the column.
+    pub fn instead(&self, known: &[bool], column: usize, defer: bool) -> usize {
+        let (mut at, mut before) = (column, vec![column]);
+        while let Some(next) = self.first(known, at, defer)
+            && !before.contains(&next)
+        {
+            before.push(next);
+            at = next;
+        }
+        at
+    }
+
+    /// Whether a column that is not known is ever asked for while these are known. Not one that a rule's key comes before,
+    /// unless that is a number: laws of both are wanted then.
+    pub fn is_asked(&self, known: &[bool], column: usize) -> bool {
+        self.first(known, column, false)
+            .is_none_or(|first| !self.is_derived[column] && self.choices[first] == 0)
+    }
+
+    fn first(&self, known: &[bool], column: usize, defer: bool) -> Option<usize> {
+        self.of_column[column].iter().find_map(|at| {
+            let relation = &self.relations[*at];
+            let mut open = relation
+                .members
+                .iter()
+                .copied()
+                .filter(|member| *member != column && Some(*member) != relation.key && !known[*member]);
+            match relation.key {
+                Some(key) if key == column && self.is_derived[key] => {
+                    // Of a derived column's own columns all but one come first.
+                    let first = open.next();
+                    first.filter(|_| open.next().is_some())
+                }
+                Some(key) if key != column && !known[key] && open.next().is_none() => Some(key),
+                _ => match &relation.kind {
+                    Kind::Function { inputs, output, .. } if defer && output.index == column => {
+                        inputs.iter().map(|input| input.index).find(|input| !known[*input])
+                    }
+                    _ => None,
+                },
+            }
+        })
+    }
+}
+
+impl Relation {
+    /// Whether it holds by chance, in a share of the rows, and no column says in which.
+    fn is_soft(&self) -> bool {
+        let flagged = match &self.kind {
+            Kind::Function { flag, .. } | Kind::Equal { flag, .. } => flag.is_some(),
+            Kind::Sum { choice, .. } => choice.is_some() || self.key.is_some(),
+            _ => false,
+        };
+        self.share < 1.0 && !flagged
+    }
+}
+
+#[cfg(test)]
+mod tests;

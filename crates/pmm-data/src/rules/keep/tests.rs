@@ -1,0 +1,156 @@
+//! Rules that are kept, on small tables.
+
+use super::super::rows::{ColumnKind, DateUnit};
+use super::super::value::{Condition, State, Value};
+use super::*;
+
+const GAP: Cell<'static> = Cell::Missing;
+
+fn number(name: &str) -> Column {
+    Column::new(name, ColumnKind::Number { decimals: Some(2) })
+}
+
+fn levels(name: &str, texts: &[&str]) -> Column {
+    Column::new(name, ColumnKind::Levels { texts: texts.iter().map(|text| (*text).to_owned()).collect() })
+}
+
+fn keeper(columns: &[Column], rule: &Rule, derived: Option<usize>) -> Keeper {
+    let spans = vec![(0.0, 1e9); columns.len()];
+    Keeper::new(columns, [Kept { rule, share: 1.0, derived }], spans).unwrap()
+}
+
+/// Cells after settling; what is `None` is not known at first.
+fn settled(keeper: &Keeper, row: &[Option<Cell<'static>>]) -> Vec<Option<Cell<'static>>> {
+    let mut cells: Vec<Cell<'static>> = row.iter().map(|cell| cell.unwrap_or(GAP)).collect();
+    let mut known: Vec<bool> = row.iter().map(Option::is_some).collect();
+    keeper.settle(&mut cells, &mut known, keeper.active());
+    cells.into_iter().zip(known).map(|(cell, known)| known.then_some(cell)).collect()
+}
+
+fn open<'k>(keeper: &'k Keeper, row: &[Option<Cell<'static>>], column: usize) -> Allowed<'k> {
+    let cells: Vec<Cell<'static>> = row.iter().map(|cell| cell.unwrap_or(GAP)).collect();
+    let known: Vec<bool> = row.iter().map(Option::is_some).collect();
+    keeper.allowed(&cells, &known, column, keeper.active(), keeper.spans())
+}
+
+/// A total with a surcharge: whichever cell is last follows from the others and the surcharge.
+#[test]
+fn a_sum_with_a_choice_of_constants() {
+    let columns = [number("fare"), number("tip"), number("total"), levels("rest", &["0", "0.5", "other"])];
+    let rule = Rule::parse("total = fare + tip", &columns[..3]).unwrap();
+    let Rule::Sum { output, terms, within, .. } = rule else { panic!("a sum") };
+    let rule = Rule::Sum { output, terms, constants: vec![0.0, 0.5], within };
+    let keeper = keeper(&columns, &rule, Some(3));
+    let n = |x: f64| Some(Cell::Number(x));
+    let level = |code: u32| Some(Cell::Level(code));
+    assert_eq!(settled(&keeper, &[n(3.0), n(1.1), n(4.6), None])[3], level(1));
+    assert_eq!(settled(&keeper, &[n(3.0), n(1.1), n(9.0), None])[3], level(2));
+    assert_eq!(settled(&keeper, &[n(3.0), None, n(4.6), level(1)])[1], n(1.1));
+    assert_eq!(settled(&keeper, &[None, n(1.1), n(4.1), level(0)])[0], n(3.0));
+    assert_eq!(settled(&keeper, &[n(3.0), Some(GAP), None, None])[3], Some(GAP));
+    // Neither constant: not what they would give.
+    let rest = open(&keeper, &[n(3.0), n(1.1), None, level(2)], 2);
+    assert!(!rest.admits(Cell::Number(4.6)) && rest.admits(Cell::Number(5.0)) && !rest.admits(GAP));
+    // The key comes before the last of the others, and after all but one of them.
+    assert_eq!(keeper.instead(&[true, true, false, false], 2, true), 3);
+    assert_eq!(keeper.instead(&[true, false, false, false], 3, true), 1);
+    assert!(!keeper.is_asked(&[true, true, false, false], 2) && keeper.is_asked(&[true; 4], 3));
+}
+
+#[test]
+fn a_difference_of_dates() {
+    let date = |name: &str| Column::new(name, ColumnKind::Date { unit: DateUnit::Days });
+    let columns = [date("from"), date("to"), number("to - from")];
+    let rule = Rule::Order { low: "from".into(), high: "to".into(), strict: false };
+    let keeper = keeper(&columns, &rule, Some(2));
+    let n = |x: f64| Some(Cell::Number(x));
+    assert_eq!(settled(&keeper, &[n(100.0), n(103.0), None])[2], n(3.0));
+    assert_eq!(settled(&keeper, &[n(100.0), None, n(3.0)])[1], n(103.0));
+    assert_eq!(settled(&keeper, &[None, n(103.0), n(3.0)])[0], n(100.0));
+    assert_eq!(settled(&keeper, &[n(100.0), Some(GAP), None])[2], Some(GAP));
+    assert_eq!(keeper.instead(&[true, false, false], 1, true), 2);
+}
+
+#[test]
+fn equal_in_some_rows() {
+    let columns = [number("bill"), number("paid"), levels("paid = bill", &["no", "yes"])];
+    let rule = Rule::Equal { left: "paid".into(), right: "bill".into(), nonzero: true };
+    let keeper = keeper(&columns, &rule, Some(2));
+    let n = |x: f64| Some(Cell::Number(x));
+    assert_eq!(settled(&keeper, &[n(5.0), n(5.0), None])[2], Some(Cell::Level(1)));
+    assert_eq!(settled(&keeper, &[n(5.0), n(6.0), None])[2], Some(Cell::Level(0)));
+    assert_eq!(settled(&keeper, &[n(5.0), None, Some(Cell::Level(1))])[1], n(5.0));
+    let other = open(&keeper, &[n(5.0), None, Some(Cell::Level(0))], 1);
+    assert!(!other.admits(Cell::Number(5.0)) && other.admits(Cell::Number(4.0)) && !other.admits(GAP));
+}
+
+#[test]
+fn functions_are_computed_and_turned_round() {
+    let columns = [levels("zone", &["a", "b", "c"]), levels("borough", &["x", "y"])];
+    let line =
+        |from: &str, to: &str| super::super::rule::Entry { inputs: vec![from.into()], output: to.into() };
+    let table = vec![line("a", "x"), line("b", "y"), line("c", "x")];
+    let rule = Rule::Determined { inputs: vec!["zone".into()], output: "borough".into(), table };
+    let keeper = keeper(&columns, &rule, None);
+    assert_eq!(settled(&keeper, &[Some(Cell::Level(1)), None])[1], Some(Cell::Level(1)));
+    let zones = open(&keeper, &[None, Some(Cell::Level(0))], 0);
+    assert!(zones.admits(Cell::Level(0)) && !zones.admits(Cell::Level(1)) && zones.admits(Cell::Level(2)));
+    assert_eq!(keeper.instead(&[false, false], 1, true), 0);
+    assert_eq!(keeper.instead(&[false, false], 1, false), 1);
+    assert_eq!(keeper.broken(&[Cell::Level(1), Cell::Level(0)], &[true, true]), [0]);
+    assert!(keeper.broken(&[Cell::Level(1), Cell::Level(1)], &[true, true]).is_empty());
+}
+
+/// A weekday leaves a seventh of the days.
+#[test]
+fn parts_of_dates_are_turned_round() {
+    let columns = [Column::new("day", ColumnKind::Date { unit: DateUnit::Days }), number("weekday")];
+    let rule = Rule::DatePart {
+        date: "day".into(),
+        part: super::super::date_part::DatePart::Weekday,
+        output: "weekday".into(),
+        numbering: super::super::rule::Numbering::Offset(0.0),
+    };
+    let spans = vec![(15_000.0 * 86_400.0, 15_699.0 * 86_400.0), (1.0, 7.0)];
+    let keeper = Keeper::new(&columns, [Kept { rule: &rule, share: 1.0, derived: None }], spans).unwrap();
+    // 2011-01-31 was a Monday.
+    assert_eq!(settled(&keeper, &[Some(Cell::Number(15_005.0)), None])[1], Some(Cell::Number(1.0)));
+    let mondays = open(&keeper, &[None, Some(Cell::Number(1.0))], 0);
+    let count = (15_000..15_700).filter(|day| mondays.admits(Cell::Number(f64::from(*day)))).count();
+    assert_eq!(count, 100);
+    assert!(mondays.admits(Cell::Number(15_012.0)));
+}
+
+#[test]
+fn orders_and_states() {
+    let columns = [number("low"), number("high"), levels("claim", &["none", "some"])];
+    let order = Rule::Order { low: "low".into(), high: "high".into(), strict: true };
+    let gate = Rule::Gate {
+        when: Condition { column: "claim".into(), states: vec![State::Is("none".into())] },
+        then: Condition { column: "high".into(), states: vec![State::Is(Value::Number(0.0))] },
+        both_ways: false,
+    };
+    let kept = [&order, &gate].map(|rule| Kept { rule, share: 1.0, derived: None });
+    let keeper = Keeper::new(&columns, kept, vec![(-5.0, 5.0), (-4.0, 6.0), (0.0, 0.0)]).unwrap();
+    let n = |x: f64| Some(Cell::Number(x));
+    let high = open(&keeper, &[n(2.0), None, None], 1);
+    assert!(!high.admits(Cell::Number(2.0)) && high.admits(Cell::Number(2.01)));
+    // The lower one leaves room for the higher one.
+    assert!(!open(&keeper, &[None, None, None], 0).admits(Cell::Number(6.0)));
+    let high = open(&keeper, &[None, None, Some(Cell::Level(0))], 1);
+    assert!(high.admits(Cell::Number(0.0)) && !high.admits(Cell::Number(1.0)));
+    let claim = open(&keeper, &[None, n(3.0), None], 2);
+    assert!(claim.admits(Cell::Level(1)) && !claim.admits(Cell::Level(0)));
+}
+
+/// A rule that holds in 3 of 4 rows without a column of its own holds by chance.
+#[test]
+fn shares_without_a_column() {
+    let columns = [number("low"), number("high")];
+    let rule = Rule::Order { low: "low".into(), high: "high".into(), strict: false };
+    let kept = Kept { rule: &rule, share: 0.75, derived: None };
+    let keeper = Keeper::new(&columns, [kept], vec![(0.0, 1.0); 2]).unwrap();
+    assert!(keeper.has_chance() && keeper.active() == [false]);
+    assert_eq!(keeper.active_in(|_| 0.7), [true]);
+    assert_eq!(keeper.active_in(|_| 0.8), [false]);
+}
