@@ -73,5 +73,22 @@ impl Drop for FolderLock {
     fn drop(&mut self) {
         // The name of a holder that is gone would mislead.
         let _ = self.file.set_len(0);
+        // To close it is not enough: a child that another thread has just forked has the file open until it becomes another program.
+        let _ = self.file.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_child_inherited_holds_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = FolderLock::take(folder.path()).unwrap();
+        let inherited = held.file.try_clone().unwrap();
+        drop(held);
+        FolderLock::take(folder.path()).unwrap();
+        drop(inherited);
     }
 }
