@@ -8,6 +8,7 @@ use crate::column_attention::ColumnAttention;
 use crate::device::is_fused;
 use crate::mlp::Mlp;
 use crate::ops;
+use crate::ops::revealing::Revealing;
 use crate::parts::Parts;
 use crate::trunk_config::{TrunkConfig, TrunkKind};
 
@@ -86,6 +87,14 @@ impl Trunk {
         match &self.net {
             Net::Mlp(mlp) => ops::mlp::outputs(mlp, weights, features),
             Net::Attention(net) => ops::columns::Engine::new(net, weights).outputs(&features),
+        }
+    }
+
+    /// The short cut for rows that get to know one column after the other, where the network has one.
+    pub(crate) fn revealing<'a>(&'a self, weights: &'a [f32]) -> Option<Revealing<'a>> {
+        match &self.net {
+            Net::Mlp(mlp) if self.fused() => Some(Revealing::new(mlp, weights)),
+            _ => None,
         }
     }
 

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use statrs::function::erf::erfc_inv;
 use thiserror::Error;
 
+use super::tail::Tail;
+
 /// Draws of `u` stay this far inside a knot's interval, as a share of its width, so that rounding in Φ(Φ⁻¹(p)) never moves a
 /// score to the neighbouring knot.
 const INSIDE: f64 = 1e-4;
@@ -28,6 +30,8 @@ pub struct Grid {
     values: Vec<f64>,
     /// `below[i]` values lie below knot i; the last entry is n.
     below: Vec<u64>,
+    /// What is above the last value, where it has a heavy tail.
+    tail: Option<Tail>,
 }
 
 /// What is stored of a grid.
@@ -36,6 +40,9 @@ pub struct Grid {
 struct Knots {
     values: Vec<f64>,
     counts: Vec<u64>,
+    /// Not written where there is none: schemas from before there was one stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tail: Option<Tail>,
 }
 
 /// Knots that make no distribution.
@@ -58,20 +65,32 @@ pub enum GridError {
     /// A value that never occurs, or counts beyond 2⁵³.
     #[error("the counts of a grid must be positive and sum to at most 2^53")]
     Counts,
+    /// A tail that is no law.
+    #[error("the shape and the scale of a tail must be positive and finite, got {shape} and {scale}")]
+    Tail {
+        /// ξ.
+        shape: f64,
+        /// σ.
+        scale: f64,
+    },
 }
 
 impl TryFrom<Knots> for Grid {
     type Error = GridError;
 
     fn try_from(knots: Knots) -> Result<Self, GridError> {
-        Self::new(knots.values, knots.counts)
+        let grid = Self::new(knots.values, knots.counts)?;
+        match knots.tail {
+            Some(tail) if !tail.is_sound() => Err(GridError::Tail { shape: tail.shape, scale: tail.scale }),
+            tail => Ok(grid.with_tail(tail)),
+        }
     }
 }
 
 impl From<Grid> for Knots {
     fn from(grid: Grid) -> Self {
         let counts = grid.counts().collect();
-        Self { values: grid.values, counts }
+        Self { values: grid.values, counts, tail: grid.tail }
     }
 }
 
@@ -99,7 +118,27 @@ impl Grid {
             }
             below.push(sum);
         }
-        Ok(Self { values, below })
+        Ok(Self { values, below, tail: None })
+    }
+
+    /// With a law of what is above the last value: interpolated draws go on there.
+    ///
+    /// ```
+    /// use pmm_data::{Grid, Tail};
+    /// let grid = Grid::new(vec![1.0, 2.0, 5.0], vec![1, 2, 1])?.with_tail(Some(Tail { shape: 0.5, scale: 1.0 }));
+    /// let z = grid.score_up_to(6.0, false);
+    /// assert!(z.is_finite() && (grid.value(z, false) - 6.0).abs() < 1e-9);
+    /// assert_eq!((grid.value(9.0, true), grid.value(9.0, false) < 20.0), (5.0, true));
+    /// # Ok::<(), pmm_data::GridError>(())
+    /// ```
+    pub fn with_tail(mut self, tail: Option<Tail>) -> Self {
+        self.tail = tail;
+        self
+    }
+
+    /// The law of what is above the last value.
+    pub fn tail(&self) -> Option<Tail> {
+        self.tail
     }
 
     /// The distinct values, increasing.
@@ -168,6 +207,10 @@ impl Grid {
         }
         let n = self.values.len();
         let above = self.partition_middles(rank);
+        if let (Some(tail), true) = (self.tail, above == n) {
+            let upper = 0.5 * libm::erfc(score * std::f64::consts::FRAC_1_SQRT_2);
+            return self.values[n - 1] + tail.excess(upper / (1.0 - self.middle(n - 1)));
+        }
         if above == 0 || above == n {
             return self.values[above.min(n - 1)];
         }

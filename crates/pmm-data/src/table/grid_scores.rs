@@ -22,7 +22,10 @@ impl Grid {
             return f64::NEG_INFINITY;
         }
         if below == values.len() {
-            return f64::INFINITY;
+            return match self.tail() {
+                Some(tail) if !snap => -quantile_or_end(self.beyond() * tail.share(value - values[below - 1])),
+                _ => f64::INFINITY,
+            };
         }
         if snap { quantile(self.rank(below)) } else { quantile(self.middle_between(value)) }
     }
@@ -45,13 +48,22 @@ impl Grid {
     pub fn score_slope(&self, value: f64) -> f64 {
         let values = self.values();
         let above = values.partition_point(|&knot| knot <= value);
+        if let (Some(tail), true) = (self.tail(), above == values.len()) {
+            let excess = value - values[above - 1];
+            let z = quantile_or_end(self.beyond() * tail.share(excess));
+            return if z.is_finite() { self.beyond() * tail.density(excess) / normal_density(z) } else { 0.0 };
+        }
         if above == 0 || above == values.len() {
             return 0.0;
         }
         let ranks = self.middle(above) - self.middle(above - 1);
         let z = quantile(self.middle_between(value));
-        let density = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
-        ranks / (values[above] - values[above - 1]) / density
+        ranks / (values[above] - values[above - 1]) / normal_density(z)
+    }
+
+    /// The share of ranks beyond the mid-rank of the last value.
+    fn beyond(&self) -> f64 {
+        1.0 - self.middle(self.len() - 1)
     }
 
     /// The mid-rank of a value within the range, interpolated.
@@ -59,4 +71,13 @@ impl Grid {
         let i = self.index(value);
         if self.values()[i] == value { self.middle(i) } else { self.between(value) }
     }
+}
+
+/// The score that a share of all is below; −∞ of none.
+fn quantile_or_end(share: f64) -> f64 {
+    if share > 0.0 { quantile(share) } else { f64::NEG_INFINITY }
+}
+
+fn normal_density(z: f64) -> f64 {
+    (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt()
 }

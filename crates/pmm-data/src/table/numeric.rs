@@ -37,6 +37,8 @@ impl Inference<'_> {
             None => find_kind(&spectrum),
         };
         let grid = spectrum.grid().ok_or_else(|| self.unfit(kind.name(), "no ordinary values are left"))?;
+        // What a date may be after the last one, the data do not say.
+        let grid = grid.with_tail(spectrum.tail().filter(|_| date.is_none()));
         let (snap, places) = (spectrum.repeats(), spectrum.places.filter(|_| date.is_none()));
         let mut numbers = Numbers { discrete, snap, format, places, date, specials: vec![], grid };
         for special in &mut specials {

@@ -2,6 +2,7 @@
 
 use super::dates::DateFormat;
 use super::grid::Grid;
+use super::tail::Tail;
 use super::profile::{Nature, Profile, Seen};
 
 /// Knots of a grid whose values hardly repeat.
@@ -110,6 +111,12 @@ impl Spectrum {
         let points = if thin { thinned(&self.points, KNOTS) } else { self.points.clone() };
         let (values, counts) = points.into_iter().unzip();
         Grid::new(values, counts).ok()
+    }
+
+    /// The law of what is above the largest value, if values hardly repeat and have a heavy tail.
+    pub(crate) fn tail(&self) -> Option<Tail> {
+        let each = |&(value, count): &(f64, u64)| std::iter::repeat_n(value, count as usize);
+        if self.repeats() { None } else { Tail::fit(&self.points.iter().flat_map(each).collect::<Vec<_>>()) }
     }
 }
 

@@ -15,7 +15,7 @@ use super::rows::{add_rows, norm, norm_back, silu, silu_back};
 use crate::mlp::Mlp;
 
 /// Rows per chunk.
-const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 64;
 
 /// What the backward pass needs of a chunk.
 struct Tape {

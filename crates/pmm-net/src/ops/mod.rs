@@ -18,6 +18,7 @@ mod ordered_rows;
 pub(crate) mod ordered_step;
 pub(crate) mod orthogonal;
 pub(crate) mod resample;
+pub(crate) mod revealing;
 mod rows;
 mod taps;
 mod tile_maps;

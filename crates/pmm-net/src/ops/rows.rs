@@ -48,21 +48,25 @@ pub(super) fn add_rows(out: &mut [f32], rows: &[f32], add: bool) {
 }
 
 /// p/(1 + e^(−p)), thinned by dropout.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 pub(super) fn silu(before: &[f32], mask: Option<&[f32]>) -> Vec<f32> {
-    let n = before.len();
-    let mut out = vec![0.0; n];
-    let to = &mut out[..n];
+    let mut out = before.to_vec();
+    silu_in_place(&mut out, mask);
+    out
+}
+
+/// The same in the place of p.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn silu_in_place(x: &mut [f32], mask: Option<&[f32]>) {
+    let n = x.len();
     for i in 0..n {
-        to[i] = before[i] * sigmoid(before[i]);
+        x[i] *= sigmoid(x[i]);
     }
     if let Some(mask) = mask {
         let mask = &mask[..n];
         for i in 0..n {
-            to[i] *= mask[i];
+            x[i] *= mask[i];
         }
     }
-    out
 }
 
 /// The gradient by what [`silu`] saw, from that by what it gave.
@@ -83,24 +87,29 @@ pub(super) fn silu_back(d: &mut [f32], before: &[f32], mask: Option<&[f32]>) {
 }
 
 /// (h − mean)/σ by rows, and 1/σ.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
 pub(super) fn norm(h: &[f32], width: usize) -> (Vec<f32>, Vec<f32>) {
-    let mut normed = vec![0.0; h.len()];
+    let mut normed = h.to_vec();
+    let inverse = norm_in_place(&mut normed, width);
+    (normed, inverse)
+}
+
+/// The same in the place of h; returns 1/σ.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
+pub(super) fn norm_in_place(h: &mut [f32], width: usize) -> Vec<f32> {
     let mut inverse = vec![0.0; h.len() / width];
     for row in 0..inverse.len() {
-        let h = &h[row * width..][..width];
-        let out = &mut normed[row * width..][..width];
+        let h = &mut h[row * width..][..width];
         let mean = sum(h) / width as f32;
         for i in 0..width {
-            out[i] = h[i] - mean;
+            h[i] -= mean;
         }
-        let scale = 1.0 / (sum_of_products(out, out) / width as f32 + EPSILON as f32).sqrt();
+        let scale = 1.0 / (sum_of_products(h, h) / width as f32 + EPSILON as f32).sqrt();
         for i in 0..width {
-            out[i] *= scale;
+            h[i] *= scale;
         }
         inverse[row] = scale;
     }
-    (normed, inverse)
+    inverse
 }
 
 /// d_h += 1/σ (d − mean(d) − n mean(d n)).

@@ -3,8 +3,8 @@
 use pmm_core::Streams;
 use pmm_data::Cell;
 
+use super::asking::Asked;
 use super::denoise::TableDenoiser;
-use super::features::View;
 use super::restricted::{Restricted, normal_mass, truncated};
 use super::walk::WalkRow;
 
@@ -105,14 +105,14 @@ impl TableDenoiser {
             let next = if keeper.is_choice(first) { first } else { column };
             asked.push((at, weight, row, next));
         }
-        let view = |at: usize, column: usize| View::of(&asked[at].2.seen[column]);
-        let outputs = net.outputs_of(self.weights(), net.features(asked.len(), view));
+        let rows = asked.iter_mut().map(|(at, _, row, next)| Asked { at: *at, row, column: *next });
+        let laws_asked = self.asked_laws(&mut rows.collect::<Vec<_>>());
         let mut open = Vec::new();
-        for ((at, weight, row, next), outputs) in asked.into_iter().zip(outputs.chunks_exact(net.outputs())) {
+        for ((at, weight, row, next), law) in asked.into_iter().zip(laws_asked) {
             let place = &net.coordinates().columns[next];
             let schema = &net.schema().columns[place.column];
             let allowed = keeper.allowed(row.rule_cells(), &row.known, next, keeper.active(), keeper.spans());
-            let law = Restricted::new(place, schema, self.law_of(next, outputs), &allowed, true);
+            let law = Restricted::new(place, schema, law, &allowed, true);
             if next == column {
                 laws[at].push((weight, law.case()));
                 continue;

@@ -73,13 +73,6 @@ impl TableDenoiser {
         laws
     }
 
-    /// What the outputs of a row say about a cell.
-    pub(super) fn law_of(&self, column: usize, outputs: &[f32]) -> Law {
-        let mut law = self.net.heads()[column].law(outputs, 0.0, 0.0);
-        self.settle(&self.net.coordinates.columns[column], &mut law);
-        law
-    }
-
     /// How far below its share a code of a column counts as impossible in drawing, with the shares.
     pub(super) fn trim_of(&self, column: usize) -> Option<(f64, &[f64])> {
         let (limit, shares) = self.trims.get(column)?;

@@ -1,5 +1,6 @@
 //! Tables: columns ⇄ coordinates ⇄ features and outputs of one network.
 
+mod asking;
 mod atoms;
 mod batch;
 mod calibrate;

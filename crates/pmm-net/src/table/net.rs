@@ -1,5 +1,6 @@
 //! The network of a table: features of cells → laws of cells.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use burn::tensor::Device;
@@ -25,8 +26,12 @@ pub struct TableNet {
     pub(super) head: Head,
     encoders: Vec<Encoder>,
     heads: Vec<ColumnHead>,
+    /// The same, each for the outputs of its own column alone.
+    heads_alone: Vec<ColumnHead>,
     /// Features and outputs of every column.
     columns: Vec<(usize, usize)>,
+    /// The first feature and the first output of every column.
+    starts: Vec<(usize, usize)>,
     inputs: usize,
     outputs: usize,
     trunk: Trunk,
@@ -54,16 +59,18 @@ impl TableNet {
         let encoder =
             |place: &super::ColumnPlace| Encoder::new(place, &schema.columns[place.column], clock, pieces);
         let encoders: Vec<Encoder> = coordinates.columns.iter().map(encoder).collect();
-        let mut outputs = 0;
-        let (mut heads, mut columns) = (Vec::new(), Vec::new());
+        let (mut inputs, mut outputs) = (0, 0);
+        let (mut heads, mut heads_alone, mut columns, mut starts) = (vec![], vec![], vec![], vec![]);
         for (place, encoder) in coordinates.columns.iter().zip(&encoders) {
             let gamma = schema.columns[place.column].pair == PairKind::Gamma;
+            heads_alone.push(ColumnHead::new(place, head, 0).with_pair(gamma));
             let head = ColumnHead::new(place, head, outputs).with_pair(gamma);
+            starts.push((inputs, outputs));
             columns.push((encoder.len(), head.end(outputs) - outputs));
+            inputs += encoder.len();
             outputs = head.end(outputs);
             heads.push(head);
         }
-        let inputs = encoders.iter().map(Encoder::len).sum();
         let trunk = Trunk::new(&columns, config, device);
         Ok(Self {
             schema,
@@ -73,7 +80,9 @@ impl TableNet {
             head,
             encoders,
             heads,
+            heads_alone,
             columns,
+            starts,
             inputs,
             outputs,
             trunk,
@@ -245,6 +254,29 @@ impl TableNet {
 
     pub(super) fn heads(&self) -> &[ColumnHead] {
         &self.heads
+    }
+
+    pub(super) fn heads_alone(&self) -> &[ColumnHead] {
+        &self.heads_alone
+    }
+
+    /// The first feature of a column.
+    pub(super) fn first_input(&self, column: usize) -> usize {
+        self.starts[column].0
+    }
+
+    /// The outputs of a column.
+    pub(super) fn outputs_range(&self, column: usize) -> Range<usize> {
+        let first = self.starts[column].1;
+        first..first + self.columns[column].1
+    }
+
+    pub(super) fn encoders(&self) -> &[Encoder] {
+        &self.encoders
+    }
+
+    pub(super) fn trunk(&self) -> &Trunk {
+        &self.trunk
     }
 
     /// The laws of one column in rows whose other cells are seen as `view` says.

@@ -5,9 +5,10 @@ use pmm_data::Cell;
 use pmm_data::rules::{Allowed, Cell as RuleCell};
 use rayon::prelude::*;
 
+use super::asking::{Asked, Sums};
 use super::coordinates::CellCoordinates;
 use super::denoise::TableDenoiser;
-use super::features::View;
+use super::head::Law;
 use super::restricted::Restricted;
 
 /// What a caller asks of the cells of every row, beside those that are known: a condition for each modelled column.
@@ -42,6 +43,8 @@ pub(super) struct WalkRow {
     pub(super) cells: Vec<Cell>,
     pub(super) known: Vec<bool>,
     pub(super) seen: Vec<CellCoordinates>,
+    /// What the network keeps of them.
+    pub(super) sums: Sums,
     rule_cells: Vec<RuleCell<'static>>,
     /// The rules that hold in it; none for those that hold in all rows.
     active: Option<Vec<bool>>,
@@ -113,6 +116,7 @@ impl TableDenoiser {
             cells: vec![Cell::Unseen; cells.len()],
             known: vec![false; cells.len()],
             seen: vec![CellCoordinates::default(); cells.len()],
+            sums: Sums::default(),
             rule_cells: vec![RuleCell::Missing; cells.len()],
             active,
             turns,
@@ -136,7 +140,9 @@ impl TableDenoiser {
             return;
         }
         row.cells[column] = cell;
+        debug_assert!(row.seen[column].is_unknown(), "column {column} is seen twice");
         row.seen[column] = seen;
+        row.sums.see(column);
         row.rule_cells[column] = schema.rule_cell(cell);
         row.known[column] = true;
     }
@@ -185,52 +191,64 @@ impl TableDenoiser {
         snap: bool,
         decide: impl Fn(&Step<'_>, usize) -> Decision + Sync,
     ) {
-        let net = self.net();
-        let keeper = net.keeper();
         let spans = self.spans(conditions);
         loop {
-            let next: Vec<(usize, usize)> = rows
+            let mut asked: Vec<Asked<'_>> = rows
                 .iter_mut()
                 .enumerate()
-                .filter_map(|(at, row)| Some((at, self.next_column(row, only)?)))
+                .filter_map(|(at, row)| {
+                    let column = self.next_column(row, only)?;
+                    Some(Asked { at, row, column })
+                })
                 .collect();
-            if next.is_empty() {
+            if asked.is_empty() {
                 return;
             }
-            let view = |at: usize, column: usize| View::of(&rows[next[at].0].seen[column]);
-            let outputs = net.outputs_of(self.weights(), net.features(next.len(), view));
-            let cell = |at: usize| {
-                let (row, column) = (&rows[next[at].0], next[at].1);
-                let place = &net.coordinates().columns[column];
-                let law = self.law_of(column, &outputs[at * net.outputs()..][..net.outputs()]);
-                let active = row.active.as_deref().unwrap_or(keeper.active());
-                let mut allowed = keeper.allowed(&row.rule_cells, &row.known, column, active, &spans);
-                if let Some(condition) = conditions.of(column) {
-                    allowed = allowed.and(condition);
-                }
-                let schema = &net.schema().columns[place.column];
-                let mut law = Restricted::new(place, schema, law, &allowed, snap);
-                // What rules and conditions exclude goes first, lest all that they leave be trimmed away.
-                if let Some((limit, shares)) = self.trim_of(column) {
-                    law.trim(limit, shares);
-                }
-                decide(&Step { row, column, law }, next[at].0)
-            };
-            let decisions: Vec<Decision> =
-                (0..next.len()).into_par_iter().with_min_len(16).map(cell).collect();
-            for ((at, column), Decision { cell, log, rank }) in next.into_iter().zip(decisions) {
-                let row = &mut rows[at];
-                row.log += log;
-                row.rank = rank;
-                self.set(row, column, cell);
-                // What cannot be seen is decided all the same.
-                if !row.known[column] {
-                    row.cells[column] = cell;
-                    row.known[column] = true;
-                }
-                self.settle_row(row);
-            }
+            let laws = self.asked_laws(&mut asked);
+            asked.into_par_iter().zip(laws).with_min_len(16).for_each(|(Asked { at, row, column }, law)| {
+                let law = self.restricted(row, column, law, conditions, &spans, snap);
+                let decision = decide(&Step { row, column, law }, at);
+                self.go_on(row, column, decision);
+            });
         }
+    }
+
+    /// The law of a cell within what the rules and the conditions leave.
+    fn restricted<'a>(
+        &'a self,
+        row: &WalkRow,
+        column: usize,
+        law: Law,
+        conditions: &Conditions,
+        spans: &[(f64, f64)],
+        snap: bool,
+    ) -> Restricted<'a> {
+        let (net, keeper) = (self.net(), self.net().keeper());
+        let active = row.active.as_deref().unwrap_or(keeper.active());
+        let mut allowed = keeper.allowed(&row.rule_cells, &row.known, column, active, spans);
+        if let Some(condition) = conditions.of(column) {
+            allowed = allowed.and(condition);
+        }
+        let place = &net.coordinates().columns[column];
+        let mut law = Restricted::new(place, &net.schema().columns[place.column], law, &allowed, snap);
+        // What rules and conditions exclude goes first, lest all that they leave be trimmed away.
+        if let Some((limit, shares)) = self.trim_of(column) {
+            law.trim(limit, shares);
+        }
+        law
+    }
+
+    /// A cell is decided, and with it what follows from it.
+    fn go_on(&self, row: &mut WalkRow, column: usize, Decision { cell, log, rank }: Decision) {
+        row.log += log;
+        row.rank = rank;
+        self.set(row, column, cell);
+        // What cannot be seen is decided all the same.
+        if !row.known[column] {
+            row.cells[column] = cell;
+            row.known[column] = true;
+        }
+        self.settle_row(row);
     }
 
     /// The least and the largest number of each column, by the rules and the conditions.
