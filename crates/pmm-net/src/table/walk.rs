@@ -198,11 +198,11 @@ impl TableDenoiser {
                 return;
             }
             let view = |at: usize, column: usize| View::of(&rows[next[at].0].seen[column]);
-            let outputs = net.outputs_of(self.weights(), net.features(next.len(), view));
+            let outputs = self.outputs_at(next.len(), view);
             let cell = |at: usize| {
                 let (row, column) = (&rows[next[at].0], next[at].1);
                 let place = &net.coordinates().columns[column];
-                let law = self.law_of(column, &outputs[at * net.outputs()..][..net.outputs()]);
+                let law = self.law_of(column, &outputs[at * net.outputs()..][..net.outputs()], &row.seen);
                 let active = row.active.as_deref().unwrap_or(keeper.active());
                 let mut allowed = keeper.allowed(&row.rule_cells, &row.known, column, active, &spans);
                 if let Some(condition) = conditions.of(column) {

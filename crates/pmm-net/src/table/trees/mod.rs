@@ -1,0 +1,125 @@
+//! Boosted trees as an estimate of a table's cells: the law of a cell from what is known of its row.
+
+mod bins;
+mod learn;
+mod pool;
+
+use pmm_trees::{ColumnTrees, Questions};
+
+pub use learn::TreesConfig;
+pub use pool::{Answers, Shares};
+pub(super) use pool::Pool;
+
+use self::bins::{Binner, ValueBins, grid_of};
+use super::cell_law::ScorePart;
+use super::coordinates::{CellCoordinates, ColumnPlace};
+use super::head::Law;
+use super::net::TableNet;
+
+/// The trees of a table's columns.
+#[derive(Debug, Clone)]
+pub struct TableTrees {
+    binner: Binner,
+    columns: Vec<TreesOfColumn>,
+}
+
+/// The trees of a column: one list for its codes, one for the bins of its number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreesOfColumn {
+    codes: Option<ColumnTrees>,
+    value: Option<(ColumnTrees, ValueBins)>,
+}
+
+/// What the two lists of a column tell.
+struct Plan {
+    codes: Option<(Questions, Vec<u64>)>,
+    value: Option<ValueBins>,
+}
+
+impl Plan {
+    fn of(net: &TableNet, column: usize, bins: usize) -> Self {
+        let place = &net.coordinates.columns[column];
+        Self {
+            codes: codes_of(place),
+            value: grid_of(place, &net.schema.columns[place.column]).map(|grid| ValueBins::new(grid, bins)),
+        }
+    }
+
+    fn value_questions(bins: &ValueBins) -> Questions {
+        Questions::ordered(&bins.counts)
+    }
+}
+
+/// The questions about a column's codes: whether a cell is missing comes first, and few values have an order.
+fn codes_of(place: &ColumnPlace) -> Option<(Questions, Vec<u64>)> {
+    let tokens = place.tokens.as_ref()?;
+    let mut counts = tokens.counts.clone();
+    counts.resize(tokens.codes, 0);
+    let tree = |counts: &[u64]| match tokens.values.is_empty() {
+        true => Questions::unordered(counts),
+        false => Questions::ordered(counts),
+    };
+    let questions = match tokens.missing {
+        None => tree(&counts),
+        Some(missing) => {
+            let mut present = counts.clone();
+            present.remove(missing as usize);
+            Questions::after(missing, tree(&present))
+        }
+    };
+    Some((questions, counts))
+}
+
+impl TreesOfColumn {
+    /// The law of a cell in a row of these bytes.
+    fn law(&self, bytes: &[u8]) -> Law {
+        let mut law = Law::default();
+        if let Some(trees) = &self.codes {
+            trees.probabilities(bytes, &mut law.codes);
+        }
+        if let Some((trees, bins)) = &self.value {
+            let mut shares = Vec::new();
+            trees.probabilities(bytes, &mut shares);
+            // Within a bin a number is as it is in the column: its scores are normal.
+            let part = |(weight, ends): (f64, &[f64])| ScorePart {
+                weight,
+                mean: 0.0,
+                sd: 1.0,
+                low: ends[0],
+                high: ends[1],
+            };
+            law.parts = shares.into_iter().zip(bins.scores.windows(2)).map(part).collect();
+        }
+        law
+    }
+
+    /// The number of trees.
+    pub fn trees(&self) -> usize {
+        let value = self.value.as_ref().map_or(0, |(trees, _)| trees.trees());
+        self.codes.as_ref().map_or(0, ColumnTrees::trees) + value
+    }
+}
+
+impl TableTrees {
+    /// Trees of a network's columns.
+    pub fn new(net: &TableNet, columns: Vec<TreesOfColumn>) -> Self {
+        Self { binner: Binner::new(&net.coordinates, &net.schema), columns }
+    }
+
+    /// The law of a column's cell in a row of which so much is known.
+    pub fn law(&self, column: usize, seen: &[CellCoordinates]) -> Law {
+        let mut bytes = Vec::with_capacity(self.binner.features().len());
+        self.binner.write(|column| seen[column], &mut bytes);
+        self.columns[column].law(&bytes)
+    }
+
+    /// The trees of every column.
+    pub fn columns(&self) -> &[TreesOfColumn] {
+        &self.columns
+    }
+
+    /// The number of trees.
+    pub fn trees(&self) -> usize {
+        self.columns.iter().map(TreesOfColumn::trees).sum()
+    }
+}
