@@ -27,6 +27,34 @@ pub struct PackedTrees {
     pub sets: Vec<f32>,
 }
 
+impl PackedTrees {
+    /// Its lists by name.
+    pub fn into_parts(self) -> [(&'static str, Vec<f32>); 6] {
+        [
+            ("bases", self.bases),
+            ("trees", self.trees),
+            ("sizes", self.sizes),
+            ("nodes", self.nodes),
+            ("values", self.values),
+            ("sets", self.sets),
+        ]
+    }
+
+    /// Of lists by name; none without any.
+    pub fn of_parts(mut take: impl FnMut(&'static str) -> Option<Vec<f32>>) -> Option<Self> {
+        let bases = take("bases")?;
+        let mut rest = |name| take(name).unwrap_or_default();
+        Some(Self {
+            bases,
+            trees: rest("trees"),
+            sizes: rest("sizes"),
+            nodes: rest("nodes"),
+            values: rest("values"),
+            sets: rest("sets"),
+        })
+    }
+}
+
 /// A feature's number in 14 bits, a bin in 8, the kind in 2.
 const MOST_FEATURES: usize = 1 << 14;
 const KINDS: [NodeKind; 4] = [NodeKind::Leaf, NodeKind::UnknownRight, NodeKind::UnknownLeft, NodeKind::Set];

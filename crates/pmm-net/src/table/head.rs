@@ -88,7 +88,10 @@ impl Law {
             u -= part.weight;
             u < 0.0
         });
-        chosen.or(self.parts.last()).map_or_else(|| rng.normal(), |part| part.draw(rng))
+        match chosen.or(self.parts.last()) {
+            Some(part) => part.draw(rng),
+            None => rng.normal(),
+        }
     }
 
     /// A draw of the code.

@@ -260,7 +260,10 @@ fn draw_within(law: &Law, pieces: &[(f64, f64)], rng: &mut Stream) -> f64 {
         u < 0.0
     });
     let share = rng.unit();
-    chosen.or(parts.last()).map_or_else(|| law.draw(rng), |part| part.quantile(share))
+    match chosen.or(parts.last()) {
+        Some(part) => part.quantile(share),
+        None => law.draw(rng),
+    }
 }
 
 /// The quantile of the standard normal law between a and b.

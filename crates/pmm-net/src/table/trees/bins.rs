@@ -112,6 +112,8 @@ fn ends(grid: &Grid, bins: usize) -> Vec<usize> {
 /// The bins in which a number is told: whole values, and the normal scores that they stand for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ValueBins {
+    /// How many there may be.
+    pub(crate) most: usize,
     /// The largest value of every bin but the last.
     uppers: Vec<f64>,
     /// Scores between which the bins lie: −∞ first, ∞ last.
@@ -129,7 +131,7 @@ impl ValueBins {
         for (value, count) in grid.values().iter().zip(grid.counts()) {
             counts[uppers.partition_point(|upper| upper < value)] += count;
         }
-        Self { uppers, scores, counts }
+        Self { most: bins, uppers, scores, counts }
     }
 
     /// The bin of a value.

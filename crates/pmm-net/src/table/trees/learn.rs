@@ -48,6 +48,8 @@ impl Default for TreesConfig {
     }
 }
 
+/// Bins of a number, at most.
+pub(super) const MOST_VALUE_BINS: usize = 1024;
 /// A row is looked at so many times in different ways, at most.
 const MOST_WAYS: usize = 16;
 /// Held-out examples of a column, at least: rows are looked at in several ways.
@@ -70,7 +72,7 @@ impl TreesConfig {
     /// Refuses settings that make no trees.
     pub fn check(&self) -> Result<(), SettingError> {
         SettingError::between("trees.examples", self.examples, 1, 100_000_000)?;
-        SettingError::between("trees.bins", self.bins, 2, 1024)?;
+        SettingError::between("trees.bins", self.bins, 2, MOST_VALUE_BINS)?;
         SettingError::between("trees.rounds", self.rounds, 1, 100_000)?;
         SettingError::between("trees.rate", self.rate, 1e-4, 1.0)?;
         SettingError::between("trees.leaves", self.leaves, 2, 4096)?;
@@ -81,12 +83,10 @@ impl TreesConfig {
 }
 
 /// Some rows of a table.
-#[derive(Debug, Clone, Copy)]
-pub struct SomeRows<'a> {
-    /// The table.
-    pub table: &'a Table,
-    /// Which of its rows.
-    pub rows: &'a [u32],
+#[derive(Clone, Copy)]
+struct SomeRows<'a> {
+    table: &'a Table,
+    rows: &'a [u32],
 }
 
 impl TableNet {

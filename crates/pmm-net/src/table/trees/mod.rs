@@ -4,13 +4,14 @@ mod bins;
 mod learn;
 mod pool;
 
-use pmm_trees::{ColumnTrees, Questions};
+use pmm_trees::{ColumnTrees, PackedTrees, Questions, UnpackError};
 
 pub use learn::TreesConfig;
 pub use pool::{Answers, Shares};
 pub(super) use pool::Pool;
 
 use self::bins::{Binner, ValueBins, grid_of};
+use self::learn::MOST_VALUE_BINS;
 use super::cell_law::ScorePart;
 use super::coordinates::{CellCoordinates, ColumnPlace};
 use super::head::Law;
@@ -93,10 +94,53 @@ impl TreesOfColumn {
         law
     }
 
+    /// As lists of numbers by name.
+    pub fn pack(&self) -> Vec<(String, Vec<f32>)> {
+        let named = |list: &'static str, trees: &ColumnTrees| {
+            trees.pack().into_parts().map(|(part, values)| (format!("{list}.{part}"), values))
+        };
+        let mut lists: Vec<_> = self.codes.iter().flat_map(|trees| named("codes", trees)).collect();
+        if let Some((trees, bins)) = &self.value {
+            lists.extend(named("value", trees));
+            lists.push(("value.bins".into(), vec![bins.most as f32]));
+        }
+        lists
+    }
+
     /// The number of trees.
     pub fn trees(&self) -> usize {
         let value = self.value.as_ref().map_or(0, |(trees, _)| trees.trees());
         self.codes.as_ref().map_or(0, ColumnTrees::trees) + value
+    }
+}
+
+impl TableNet {
+    /// The trees of a column, of lists of numbers by name; none without any, refused where they are not those of the column.
+    pub fn unpack_column(
+        &self,
+        column: usize,
+        mut take: impl FnMut(&str) -> Option<Vec<f32>>,
+    ) -> Result<Option<TreesOfColumn>, UnpackError> {
+        let codes = PackedTrees::of_parts(|part| take(&format!("codes.{part}")));
+        let value = PackedTrees::of_parts(|part| take(&format!("value.{part}")));
+        if codes.is_none() && value.is_none() {
+            return Ok(None);
+        }
+        let bins = take("value.bins").and_then(|bins| bins.first().copied()).unwrap_or(2.0);
+        let plan = Plan::of(self, column, (bins as usize).clamp(2, MOST_VALUE_BINS));
+        let features = Binner::new(&self.coordinates, &self.schema).features().len();
+        let unpack = |packed: Option<PackedTrees>, questions: Questions| {
+            ColumnTrees::unpack(&packed.unwrap_or_default(), questions, features)
+        };
+        let codes = match plan.codes {
+            Some((questions, _)) => Some(unpack(codes, questions)?),
+            None => None,
+        };
+        let value = match plan.value {
+            Some(bins) => Some((unpack(value, Plan::value_questions(&bins))?, bins)),
+            None => None,
+        };
+        Ok(Some(TreesOfColumn { codes, value }))
     }
 }
 

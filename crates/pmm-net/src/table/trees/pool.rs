@@ -102,9 +102,17 @@ impl Answers {
 }
 
 impl TableNet {
-    /// The trees' shares of every column's law: those with the highest log-score on the cells that the batches ask for, shrunk
-    /// towards equal ones.
-    pub fn shares_of_trees(&self, weights: &[f32], batches: &[Batch], answers: &Answers) -> Vec<Shares> {
+    /// The trees' shares of every column's law, and the loss of the batches under the pooled laws: a mean over rows.
+    ///
+    /// The shares are those with the highest log-score on the cells that the batches ask for, shrunk towards equal ones; or all,
+    /// where trees are alone.
+    pub fn pool(
+        &self,
+        weights: &[f32],
+        batches: &[Batch],
+        answers: &Answers,
+        alone: bool,
+    ) -> (Vec<Shares>, f64) {
         let logs = self.both_logs(weights, batches, answers);
         let columns = self.heads().len();
         let of = |column: usize| {
@@ -112,27 +120,17 @@ impl TableNet {
                 let cells = logs.iter().skip(column).step_by(columns);
                 best_share(&cells.filter_map(|(_, cell)| cell[part]).collect::<Vec<_>>(), answers.repeats)
             };
-            Shares { codes: share(0), value: share(1) }
+            if alone { Shares::TREES } else { Shares { codes: share(0), value: share(1) } }
         };
-        (0..columns).into_par_iter().map(of).collect()
-    }
-
-    /// The loss of batches under the pooled law, as [`losses`](Self::losses) gives it for the network's.
-    pub fn pooled_loss(
-        &self,
-        weights: &[f32],
-        batches: &[Batch],
-        answers: &Answers,
-        shares: &[Shares],
-    ) -> f64 {
-        let logs = self.both_logs(weights, batches, answers);
-        let cell = |(at, (weight, logs)): (usize, &(f32, CellLogs))| {
-            let shares = &shares[at % shares.len()];
+        let shares: Vec<Shares> = (0..columns).into_par_iter().map(of).collect();
+        let cell = |(at, (weight, logs)): (usize, &(f64, CellLogs))| {
+            let shares = &shares[at % columns];
             let [codes, value] = [(logs[0], shares.codes), (logs[1], shares.value)]
                 .map(|(logs, share)| logs.map_or(0.0, |logs| log_mix(logs, share)));
-            -f64::from(*weight) * (codes + value)
+            -weight * (codes + value)
         };
-        logs.iter().enumerate().map(cell).sum()
+        let loss: f64 = logs.iter().enumerate().map(cell).sum();
+        (shares, loss / (logs.len() / columns.max(1)).max(1) as f64)
     }
 
     /// The trees' part in what is drawn of a cell of a batch.
@@ -149,8 +147,8 @@ impl TableNet {
         mix(law, trees, Shares { value: 0.0, ..shares[at % shares.len()] }).codes
     }
 
-    /// log p of the cells of batches, with their weights in the loss.
-    fn both_logs(&self, weights: &[f32], batches: &[Batch], answers: &Answers) -> Vec<(f32, CellLogs)> {
+    /// log p of the cells of batches, with their weights in the loss: those of a row sum to 1.
+    fn both_logs(&self, weights: &[f32], batches: &[Batch], answers: &Answers) -> Vec<(f64, CellLogs)> {
         let columns = self.heads().len();
         let mut all = Vec::new();
         for (batch, laws) in batches.iter().zip(&answers.laws) {
@@ -159,7 +157,8 @@ impl TableNet {
                 let target = &batch.targets[at];
                 let Some(law) = &laws[at] else { return (0.0, [None; 2]) };
                 let outputs = &outputs[at / columns * self.outputs()..][..self.outputs()];
-                (target.weight, self.cell_logs(at % columns, outputs, target, law))
+                let rows = (batch.targets.len() / columns) as f64;
+                (f64::from(target.weight) * rows, self.cell_logs(at % columns, outputs, target, law))
             };
             all.par_extend((0..batch.targets.len()).into_par_iter().with_min_len(64).map(cell));
         }
