@@ -7,8 +7,8 @@ use burn::tensor::Device;
 use pmm_core::{Head, Purpose, Streams};
 use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::table::{
-    Answers, CellCoordinates, ClockKind, Conditions, FillOptions, Law, Shares, TableDenoiser, TableNet, TableTrees,
-    TreesConfig, TreesOfColumn,
+    Answers, CellCoordinates, ClockKind, Conditions, FillOptions, Law, Shares, TableDenoiser, TableNet,
+    TableTrees, TreesConfig, TreesOfColumn,
 };
 use pmm_net::{TrunkConfig, TrunkKind};
 
@@ -173,7 +173,8 @@ fn shares_go_to_the_one_that_is_right() {
     let ignorant = TableTrees::new(&net, grown(&net, &noise));
     let mut sure = weights;
     let biases = net.parts().get(net.parts().iter().len() - 1).range.clone();
-    let only: Vec<u32> = held_out.iter().copied().filter(|row| net.cell(&table, *row as usize, 1).token == Some(0)).collect();
+    let only: Vec<u32> =
+        held_out.iter().copied().filter(|row| net.cell(&table, *row as usize, 1).token == Some(0)).collect();
     sure[biases][net.columns()[0].1] += 4.0;
     let batch = net.batch(&table, &only, |_| vec![true, false], &Streams::new(0), 0).unwrap();
     let answers = Answers::new(&ignorant, &net, std::slice::from_ref(&batch), 1);

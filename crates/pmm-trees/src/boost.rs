@@ -78,8 +78,8 @@ impl Asked {
 /// Fits the trees of a column. `counts` are those of its codes among all rows; `column` keys what is drawn.
 ///
 /// Every question starts from the log-odds of the counts. In each round it gets one tree, for a share of its examples, drawn
-/// anew; rounds end when the held-out examples of all questions together have not gained for a while, and what came after their
-/// best is dropped. Without held-out examples all rounds are kept.
+/// anew; it gets no more when its held-out examples have not gained for a while, and what came after their best is dropped.
+/// Questions with few held-out examples stop together. Without held-out examples all rounds are kept.
 pub fn fit(
     features: &[Feature],
     questions: Questions,
@@ -104,13 +104,12 @@ pub fn fit(
     };
     let mut asked = Asked::of(learned, &questions, &bases);
     let mut checked = Asked::of(held_out, &questions, &bases);
-    let mut losses: Vec<f64> = checked.iter().map(Asked::loss).collect();
+    let mut stops = Stops::new(&checked);
     let mut grown: Vec<Vec<(usize, Vec<Grown>)>> = vec![Vec::new(); bases.len()];
     let mut tries = vec![TRIES; bases.len()];
-    let (mut best, mut best_round) = (losses.iter().sum::<f64>(), 0);
     for round in 1..=config.rounds {
         for question in 0..bases.len() {
-            if tries[question] == 0 {
+            if tries[question] == 0 || stops.waited(question, round) > config.patience {
                 continue;
             }
             let key = (round as u64) << 32 | question as u64;
@@ -122,22 +121,67 @@ pub fn fit(
             tries[question] = TRIES;
             asked[question].add(&tree, learned, features.len());
             checked[question].add(&tree, held_out, features.len());
-            losses[question] = checked[question].loss();
+            stops.losses[question] = checked[question].loss();
             grown[question].push((round, tree));
         }
-        let loss: f64 = losses.iter().sum();
-        if loss < best || held_out.codes.is_empty() {
-            (best, best_round) = (loss, round);
-        }
-        if round - best_round >= config.patience || tries.iter().all(|tries| *tries == 0) {
-            break;
-        }
+        stops.look(round, held_out.codes.is_empty());
     }
     let kept: Vec<Vec<Vec<Grown>>> = grown
         .into_iter()
-        .map(|trees| trees.into_iter().filter(|(round, _)| *round <= best_round).map(|(_, tree)| tree).collect())
+        .enumerate()
+        .map(|(question, trees)| {
+            let last = stops.best[stops.group[question]].1;
+            trees.into_iter().filter(|(round, _)| *round <= last).map(|(_, tree)| tree).collect()
+        })
         .collect();
     ColumnTrees::new(questions, features.len(), bases, &kept)
+}
+
+/// When to stop: a question with many held-out examples by its own, all others together.
+struct Stops {
+    /// The held-out loss of every question.
+    losses: Vec<f64>,
+    /// The group of every question.
+    group: Vec<usize>,
+    /// The lowest loss of every group, and its round.
+    best: Vec<(f64, usize)>,
+}
+
+/// Held-out examples with which a question stops by itself.
+const MANY: usize = 400;
+
+impl Stops {
+    fn new(checked: &[Asked]) -> Self {
+        let mut groups = 1;
+        let group = checked.iter().map(|asked| {
+            let alone = asked.examples.len() >= MANY;
+            groups += usize::from(alone);
+            if alone { groups - 1 } else { 0 }
+        });
+        let group: Vec<usize> = group.collect();
+        let mut stops = Self {
+            losses: checked.iter().map(Asked::loss).collect(),
+            group,
+            best: vec![(f64::INFINITY, 0); groups],
+        };
+        stops.look(0, false);
+        stops
+    }
+
+    /// Rounds since the best of a question's group.
+    fn waited(&self, question: usize, round: usize) -> usize {
+        round - self.best[self.group[question]].1
+    }
+
+    fn look(&mut self, round: usize, always: bool) {
+        let mut sums = vec![0.0; self.best.len()];
+        self.group.iter().zip(&self.losses).for_each(|(group, loss)| sums[*group] += loss);
+        for (best, sum) in self.best.iter_mut().zip(sums) {
+            if sum < best.0 || always {
+                *best = (sum, round);
+            }
+        }
+    }
 }
 
 /// What is used again from tree to tree.

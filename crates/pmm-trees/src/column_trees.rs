@@ -107,7 +107,8 @@ impl ColumnTrees {
         let mut reached = vec![1.0; self.questions.list().len()];
         for (question, pair) in self.questions.list().iter().enumerate() {
             let mass = reached[question];
-            let log_odds = if mass < LEAST_ASKED { self.bases[question] } else { self.log_odds(question, bins) };
+            let log_odds =
+                if mass < LEAST_ASKED { self.bases[question] } else { self.log_odds(question, bins) };
             let yes = sigmoid(f64::from(log_odds));
             // Not 1 − yes, which would lose what is rare.
             let no = sigmoid(-f64::from(log_odds));

@@ -150,9 +150,9 @@ impl Grower<'_> {
 }
 
 fn total(pulled: &[Pulled]) -> Sums {
-    pulled.iter().fold([0.0; 2], |sum, one| {
-        [sum[0] + f64::from(one.gradient), sum[1] + f64::from(one.curvature)]
-    })
+    pulled
+        .iter()
+        .fold([0.0; 2], |sum, one| [sum[0] + f64::from(one.gradient), sum[1] + f64::from(one.curvature)])
 }
 
 /// The leaf whose split gains most, the first of equals.

@@ -39,7 +39,13 @@ impl Test {
     #[inline]
     pub(crate) fn is_left(&self, bin: u8) -> bool {
         match self {
-            Self::UpTo(last, unknown) => if bin == 0 { *unknown } else { bin <= *last },
+            Self::UpTo(last, unknown) => {
+                if bin == 0 {
+                    *unknown
+                } else {
+                    bin <= *last
+                }
+            }
             Self::In(set) => contains(set, bin),
         }
     }
@@ -214,7 +220,10 @@ mod tests {
     fn unknown_cells_go_where_they_gain() {
         let bins = [[-3.0, 2.0], [-3.0, 2.0], [1.0, 1.0], [2.0, 1.0]];
         let (gain, test, _) = ordered(&bins, [-3.0, 6.0], &RULE).unwrap();
-        assert!((gain - (7.2 + 3.0 - 9.0 / 7.0)).abs() < 1e-12 && test == Test::UpTo(1, true), "{gain} {test:?}");
+        assert!(
+            (gain - (7.2 + 3.0 - 9.0 / 7.0)).abs() < 1e-12 && test == Test::UpTo(1, true),
+            "{gain} {test:?}"
+        );
         assert!(test.is_left(0) && test.is_left(1) && !test.is_left(2));
     }
 

@@ -118,7 +118,8 @@ impl ColumnTrees {
             check(size > 0 && size <= packed.nodes.len() - start, "a tree without nodes")?;
             trees.roots.push(start as u32);
             for at in 0..size {
-                let node = node(packed.nodes[start + at], packed.values[start + at], (at, size), start, &mut sets)?;
+                let node =
+                    node(packed.nodes[start + at], packed.values[start + at], (at, size), start, &mut sets)?;
                 check(usize::from(node.feature) < features.max(1), "a feature that is not there")?;
                 trees.nodes.push(node);
             }
@@ -215,7 +216,8 @@ mod tests {
     fn damage_is_refused_or_harmless() {
         let (trees, questions) = (trees(), Questions::ordered(&[3, 2, 2]));
         let packed = trees.pack();
-        let odd = [f32::NAN, f32::INFINITY, -1.0, 0.5, 0.0, 1.0, 2.0, 3.0, 17.0, 1023.0, 65535.0, 16_777_215.0];
+        let odd =
+            [f32::NAN, f32::INFINITY, -1.0, 0.5, 0.0, 1.0, 2.0, 3.0, 17.0, 1023.0, 65535.0, 16_777_215.0];
         let mut refused = 0;
         for part in 0..6 {
             let len = field(&mut packed.clone(), part).len();

@@ -52,7 +52,8 @@ impl Questions {
             Branch::Code(code) => Branch::Code(code + u32::from(code >= first)),
         };
         rest.list.iter_mut().for_each(|pair| *pair = [shift(&pair[0]), shift(&pair[1])]);
-        let others = if rest.list.is_empty() { Branch::Code(u32::from(first == 0)) } else { Branch::Question(1) };
+        let others =
+            if rest.list.is_empty() { Branch::Code(u32::from(first == 0)) } else { Branch::Question(1) };
         rest.list.insert(0, [others, Branch::Code(first)]);
         rest.codes += 1;
         rest

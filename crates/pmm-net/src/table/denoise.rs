@@ -134,8 +134,14 @@ impl Denoiser for TableDenoiser {
         let seen: Vec<CellCoordinates> =
             (0..cells).map(|at| view(at / columns, at % columns).cell()).collect();
         for (index, place) in net.coordinates.columns.iter().enumerate() {
-            let column =
-                Answer { denoiser: self, place, index, outputs: &outputs, means: means[index].as_deref(), seen: &seen };
+            let column = Answer {
+                denoiser: self,
+                place,
+                index,
+                outputs: &outputs,
+                means: means[index].as_deref(),
+                seen: &seen,
+            };
             column.write(states, estimates);
         }
     }
@@ -229,8 +235,7 @@ impl Answer<'_> {
         let laws_of_values: Vec<Vec<(f32, f32)>> =
             laws.par_iter().zip(clock).with_min_len(16).map(law).collect();
         let (mean, sd) = laws_of_values.into_iter().flatten().unzip();
-        let weight =
-            laws.iter().flat_map(|law| &law.parts).map(|part| part.weight as f32).collect();
+        let weight = laws.iter().flat_map(|law| &law.parts).map(|part| part.weight as f32).collect();
         Mixture { components, weight, mean, sd }
     }
 }

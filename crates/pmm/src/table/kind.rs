@@ -8,8 +8,8 @@ use pmm_core::{Head, ParameterError};
 use pmm_data::{PairKind, Schema};
 use pmm_net::table::{ClockKind, ColumnPlace, Shares, TableNet, TableTrees, TreesOfColumn};
 use pmm_net::{Device, Parts, SettingError};
-use pmm_train::table::TableConfig;
 use pmm_store::Named;
+use pmm_train::table::TableConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

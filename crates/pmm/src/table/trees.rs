@@ -100,10 +100,7 @@ pub(super) fn tensors_of<'a>(
 }
 
 /// The trees of tensors, column by column; none for columns without. Tensors of no column are refused.
-pub(super) fn columns_of(
-    net: &TableNet,
-    tensors: Vec<Named>,
-) -> Result<Vec<Option<TreesOfColumn>>, String> {
+pub(super) fn columns_of(net: &TableNet, tensors: Vec<Named>) -> Result<Vec<Option<TreesOfColumn>>, String> {
     let mut tensors: HashMap<String, Vec<f32>> =
         tensors.into_iter().map(|tensor| (tensor.name, tensor.values)).collect();
     let mut columns = Vec::new();

@@ -38,10 +38,10 @@ impl Default for TreesConfig {
         Self {
             examples: 40_000,
             bins: 64,
-            rounds: 200,
-            rate: 0.1,
+            rounds: 400,
+            rate: 0.05,
             leaves: 16,
-            l2: 1.0,
+            l2: 5.0,
             least: 1.0,
             patience: 10,
         }
@@ -65,7 +65,7 @@ impl TreesConfig {
         let base = Self::default();
         // Every column is learned from all others: the work is quadratic in columns.
         let examples = (1.6e7 / (columns * columns).max(1) as f64) as usize;
-        let bins = (rows as usize / 8).clamp(4, base.bins);
+        let bins = (rows as usize / 32).clamp(8, base.bins);
         Self { examples: examples.clamp(4_000, 60_000), bins, ..base }
     }
 
@@ -131,8 +131,7 @@ impl TableNet {
             }),
             value: plan.value.map(|bins| {
                 let (questions, key) = (Plan::value_questions(&bins), (streams, 2 * column as u32 + 1));
-                let trees =
-                    fit(features, questions, &bins.counts, (&values, &check_values), &boost, key);
+                let trees = fit(features, questions, &bins.counts, (&values, &check_values), &boost, key);
                 (trees, bins)
             }),
         }

@@ -7,8 +7,8 @@ mod pool;
 use pmm_trees::{ColumnTrees, PackedTrees, Questions, UnpackError};
 
 pub use learn::TreesConfig;
-pub use pool::{Answers, Shares};
 pub(super) use pool::Pool;
+pub use pool::{Answers, Shares};
 
 use self::bins::{Binner, ValueBins, grid_of};
 use self::learn::MOST_VALUE_BINS;

@@ -217,7 +217,10 @@ mod tests {
         assert_eq!(best_share(&[[-1.0, -2.0]; 500], 1.0), 0.0);
         // The same cells four times over say no more.
         let few = best_share(&[[-1.5, -1.0]; 20], 1.0);
-        assert!((few - best_share(&[[-1.5, -1.0]; 80], 4.0)).abs() < 1e-12 && few > 0.5 && few < 1.0, "{few}");
+        assert!(
+            (few - best_share(&[[-1.5, -1.0]; 80], 4.0)).abs() < 1e-12 && few > 0.5 && few < 1.0,
+            "{few}"
+        );
     }
 
     /// The best share of two that take turns, by trying all: the middle.
@@ -233,7 +236,8 @@ mod tests {
     /// A mixture of laws is the mixture of their probabilities and densities.
     #[test]
     fn laws_are_mixed() {
-        let network = Law { codes: vec![0.5, 0.5], parts: vec![ScorePart::whole(1.0, 0.0, 1.0)], ..Law::default() };
+        let network =
+            Law { codes: vec![0.5, 0.5], parts: vec![ScorePart::whole(1.0, 0.0, 1.0)], ..Law::default() };
         let below = ScorePart { weight: 1.0, mean: 0.0, sd: 1.0, low: f64::NEG_INFINITY, high: 0.0 };
         let trees = Law { codes: vec![1.0, 0.0], parts: vec![below], ..Law::default() };
         let law = mix(network.clone(), trees.clone(), Shares { codes: 0.25, value: 0.5 });
