@@ -128,6 +128,10 @@ purposes! {
     ORDERED_TOKEN = 353, "pmm-core/src/order_sample.rs" | "pmm-core/src/order_grow.rs";
     /// The order in which a held-out text is scored.
     SCORED_ORDER = 354, "pmm/src/text";
+    /// Which examples a boosted tree is grown from.
+    TREE_EXAMPLES = 470, "pmm-trees/src";
+    /// Which cells of a row are known where trees learn or are validated.
+    TREE_KNOWN = 471, "pmm-net/src/table/trees";
     /// How long a gap of unknown length is.
     GAP_LENGTH = 420, "pmm/src/text";
 }

@@ -33,7 +33,9 @@ impl Trunk {
     pub fn new(columns: &[(usize, usize)], config: &TrunkConfig, device: Device) -> Self {
         let sum = |number: fn(&(usize, usize)) -> usize| columns.iter().map(number).sum();
         let net = match config.kind {
-            TrunkKind::Mlp => Net::Mlp(Mlp::new(sum(|c| c.0), sum(|c| c.1), config.width, config.blocks)),
+            TrunkKind::Mlp | TrunkKind::Pooled | TrunkKind::Trees => {
+                Net::Mlp(Mlp::new(sum(|c| c.0), sum(|c| c.1), config.width, config.blocks))
+            }
             TrunkKind::Attention => {
                 Net::Attention(ColumnAttention::new(columns, config.width, config.blocks))
             }

@@ -18,6 +18,17 @@ pub enum TrunkKind {
     Mlp,
     /// Every column a token, with attention between them: [`ColumnAttention`](crate::ColumnAttention).
     Attention,
+    /// A perceptron beside boosted trees, each with its share of every column's law.
+    Pooled,
+    /// Boosted trees alone: the network has no say, and is as small as can be.
+    Trees,
+}
+
+impl TrunkKind {
+    /// Whether there are trees beside the network, or in its place.
+    pub fn has_trees(self) -> bool {
+        matches!(self, Self::Pooled | Self::Trees)
+    }
 }
 
 /// The shape of a trunk. The default is that of a perceptron.
@@ -51,6 +62,8 @@ impl TrunkConfig {
         match kind {
             TrunkKind::Mlp => Self::default(),
             TrunkKind::Attention => Self { kind, width: 32, blocks: 2, ..Self::default() },
+            TrunkKind::Pooled => Self { kind, ..Self::default() },
+            TrunkKind::Trees => Self { kind, width: 1, blocks: 0, dropout: 0.0 },
         }
     }
 
@@ -67,7 +80,7 @@ impl TrunkConfig {
         let (width, count) = (self.width as f64, columns.len() as f64);
         let ends = width * columns.iter().map(|(features, outputs)| features + outputs).sum::<usize>() as f64;
         let block = match self.kind {
-            TrunkKind::Mlp => 2.0 * width * width,
+            TrunkKind::Mlp | TrunkKind::Pooled | TrunkKind::Trees => 2.0 * width * width,
             TrunkKind::Attention => {
                 let layers = (4 + 2 * WIDER) as f64 * width * width;
                 count * layers + 2.0 * count * count * width

@@ -27,12 +27,17 @@ pub fn save_weights(
     weights: &[f32],
     facts: &impl serde::Serialize,
 ) -> Result<(), pmm_store::TensorFileError> {
+    pmm_store::save_tensors(path, &named(parts, weights), facts)
+}
+
+/// The weights of a network as named tensors.
+pub fn named<'a>(parts: &pmm_net::Parts, weights: &'a [f32]) -> Vec<pmm_store::Named<&'a [f32]>> {
     let named = |part: &pmm_net::Part| pmm_store::Named {
         name: part.name.clone(),
         shape: part.shape.to_vec(),
         values: &weights[part.range.clone()],
     };
-    pmm_store::save_tensors(path, &parts.iter().map(named).collect::<Vec<_>>(), facts)
+    parts.iter().map(named).collect()
 }
 
 /// Settings as text, for `config.toml`.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pmm_net::Device;
-use pmm_store::{Identity, Named, TensorFileError, load_tensors};
-use pmm_train::{Outcome, State, save_weights, to_toml};
+use pmm_store::{Identity, Named, TensorFileError, load_tensors, save_tensors};
+use pmm_train::{Outcome, State, named, to_toml};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -94,6 +94,7 @@ pub(crate) struct Fitted<K: Kind> {
     pub(crate) description: Arc<K::Description>,
     pub(crate) net: Arc<K::Net>,
     pub(crate) weights: Vec<f32>,
+    pub(crate) more: K::More,
     pub(crate) identity: Identity,
     pub(crate) fit: FitSummary,
     pub(crate) facts: K::Facts,
@@ -151,13 +152,15 @@ impl<K: Kind> Fitted<K> {
         if let Some(difference) = found.identity.difference(&expected) {
             return Err(TensorFileError::Foreign { path, difference }.into());
         }
-        let weights =
-            flat(K::parts(&net), tensors).map_err(|why| Error::DamagedModel { path: path.clone(), why })?;
+        let damaged = |why: String| Error::DamagedModel { path: path.clone(), why };
+        let (weights, others) = flat(K::parts(&net), tensors).map_err(damaged)?;
+        let more = K::read_more(&net, others).map_err(damaged)?;
         Ok(Self {
             config,
             description,
             net: Arc::new(net),
             weights,
+            more,
             identity: found.identity,
             fit: found.fit,
             facts: found.data,
@@ -170,7 +173,15 @@ impl<K: Kind> Fitted<K> {
         let facts =
             WeightsFacts { identity: self.identity.clone(), fit: self.fit.clone(), data: self.facts.clone() };
         folder::write(&folder.join("README.md"), K::card(self).as_bytes())?;
-        Ok(save_weights(&folder.join(WEIGHTS), K::parts(&self.net), &self.weights, &facts)?)
+        let more = K::more_tensors(&self.more);
+        let more = more.iter().map(|tensor| Named {
+            name: tensor.name.clone(),
+            shape: tensor.shape.clone(),
+            values: &tensor.values[..],
+        });
+        let mut tensors = named(K::parts(&self.net), &self.weights);
+        tensors.extend(more);
+        Ok(save_tensors(&folder.join(WEIGHTS), &tensors, &facts)?)
     }
 
     /// Writes a whole folder: made beside, and put in place when it is whole. What stands there must be a model of ours, or
@@ -198,8 +209,8 @@ impl<K: Kind> Fitted<K> {
     }
 }
 
-/// The flat buffer of a network's weights; numbers that are not finite are damage.
-fn flat(parts: &pmm_net::Parts, tensors: Vec<Named>) -> Result<Vec<f32>, String> {
+/// The flat buffer of a network's weights, and the tensors that are not among them; numbers that are not finite are damage.
+fn flat(parts: &pmm_net::Parts, tensors: Vec<Named>) -> Result<(Vec<f32>, Vec<Named>), String> {
     let mut tensors: std::collections::HashMap<String, Named> =
         tensors.into_iter().map(|tensor| (tensor.name.clone(), tensor)).collect();
     let mut weights = Vec::with_capacity(parts.len());
@@ -213,5 +224,5 @@ fn flat(parts: &pmm_net::Parts, tensors: Vec<Named>) -> Result<Vec<f32>, String>
         }
         weights.extend(tensor.values);
     }
-    Ok(weights)
+    Ok((weights, tensors.into_values().collect()))
 }

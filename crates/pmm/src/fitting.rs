@@ -94,9 +94,13 @@ pub(crate) struct Prepared<K: Kind> {
     pub(crate) config: K::Config,
     pub(crate) description: Arc<K::Description>,
     pub(crate) net: Arc<K::Net>,
-    identity: Identity,
+    /// What the model has beside the network.
+    pub(crate) more: K::More,
+    pub(crate) identity: Identity,
     work: Option<WorkFolder>,
     is_resumed: bool,
+    /// Where training begins or goes on, once the folder is made.
+    state: Option<State>,
 }
 
 impl<K: Kind> Prepared<K> {
@@ -110,7 +114,8 @@ impl<K: Kind> Prepared<K> {
     ) -> Result<Self, Error> {
         let net = Arc::new(K::network(&config, &description, &options.device())?);
         let identity = identity::<K>(data, &description, &config)?;
-        let prepared = Self { config, description, net, identity, work, is_resumed: options.is_resumed() };
+        let (is_resumed, more) = (options.is_resumed(), K::More::default());
+        let prepared = Self { config, description, net, more, identity, work, is_resumed, state: None };
         prepared.check_memory()?;
         Ok(prepared)
     }
@@ -158,7 +163,8 @@ impl<K: Kind> Prepared<K> {
         finish: Finish<'_, K>,
         watcher: &mut dyn Watcher,
     ) -> Result<Fitted<K>, Error> {
-        let mut state = self.begin(task)?;
+        self.begin(task)?;
+        let mut state = self.state.take().unwrap_or_else(|| State::new(task.initial()));
         watcher.notice(Event::Started { what: "fitting", total: Some(self.config.train().steps) });
         let log = match &self.work {
             Some(work) => Some(Log::open(&work.path.join(LOG), state.step)?),
@@ -180,9 +186,9 @@ impl<K: Kind> Prepared<K> {
         self.conclude(&state, fitted, outcome)
     }
 
-    /// The state to train from; whatever happens from here on, the folder can go on.
-    fn begin(&mut self, task: &impl Task) -> Result<State, Error> {
-        let Some(work) = &mut self.work else { return Ok(State::new(task.initial())) };
+    /// Finds the state to train from, unless that is done; whatever happens from here on, the folder can go on.
+    pub(crate) fn begin(&mut self, task: &impl Task) -> Result<(), Error> {
+        let (Some(work), None) = (&mut self.work, &self.state) else { return Ok(()) };
         let checkpoint = work.path.join(CHECKPOINT);
         let state = match self.is_resumed {
             true => load_state(&checkpoint, &self.identity, K::parts(&self.net).len())?,
@@ -192,7 +198,8 @@ impl<K: Kind> Prepared<K> {
         save_state(&checkpoint, &state, &self.identity)?;
         save_settings::<K>(&work.path, &self.config, &self.description)?;
         work.keep();
-        Ok(state)
+        self.state = Some(state);
+        Ok(())
     }
 
     fn fitted(
@@ -210,6 +217,7 @@ impl<K: Kind> Prepared<K> {
             description: self.description.clone(),
             net: self.net.clone(),
             weights,
+            more: self.more.clone(),
             identity: self.identity.clone(),
             fit: FitSummary::of(state, outcome),
             facts,

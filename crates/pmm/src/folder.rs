@@ -11,6 +11,8 @@ use crate::kind::DataKind;
 pub(crate) const CONFIG: &str = "config.toml";
 pub(crate) const WEIGHTS: &str = "weights.safetensors";
 pub(crate) const CHECKPOINT: &str = "state/checkpoint.safetensors";
+/// The trees of a table that are grown so far.
+pub(crate) const TREES: &str = "state/trees.safetensors";
 pub(crate) const LOG: &str = "log.csv";
 
 /// Writes a file, whole or not at all.

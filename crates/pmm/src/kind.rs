@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use pmm_core::ParameterError;
 use pmm_net::{Device, Parts, SettingError};
+use pmm_store::Named;
 use pmm_train::TrainConfig;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -71,6 +72,8 @@ pub(crate) trait Kind: Sized + 'static {
     type Description;
     /// The network.
     type Net;
+    /// What a model has beside the weights of its network; nothing, for most kinds.
+    type More: Default + Clone;
     /// What the weights' file says beside how the fit went.
     type Facts: Serialize + DeserializeOwned + Clone + std::fmt::Debug;
 
@@ -91,6 +94,16 @@ pub(crate) trait Kind: Sized + 'static {
     ) -> Result<Self::Net, ParameterError>;
     /// The parts of the network's weights.
     fn parts(net: &Self::Net) -> &Parts;
+    /// What a model has beside its network's weights, as tensors of the same file.
+    fn more_tensors(more: &Self::More) -> Vec<Named> {
+        let _ = more;
+        Vec::new()
+    }
+    /// The same of the tensors that are not the network's; says what is wrong with them.
+    fn read_more(net: &Self::Net, tensors: Vec<Named>) -> Result<Self::More, String> {
+        let _ = (net, tensors);
+        Ok(Self::More::default())
+    }
     /// The model's `README.md`.
     fn card(model: &Fitted<Self>) -> String;
     /// What it was fitted to, in words: (name, value).

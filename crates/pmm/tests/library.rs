@@ -178,6 +178,70 @@ fn a_stopped_fit_goes_on_bit_for_bit() {
     assert!(matches!(other, Err(Error::OtherData { .. })));
 }
 
+/// A watcher that asks for a stop once some trees are grown.
+struct StopAmongTrees(bool);
+
+impl Watcher for StopAmongTrees {
+    fn notice(&mut self, event: Event<'_>) {
+        self.0 |= matches!(event, Event::Progress { .. });
+    }
+    fn wants_stop(&mut self) -> bool {
+        self.0
+    }
+}
+
+/// Stopped between two columns' trees, and while the network learns: the same model as if it had not been.
+#[test]
+fn trees_go_on_where_they_were_left() {
+    let (table, folder) = (typed(300), tempfile::tempdir().unwrap());
+    let at = |name: &str| folder.path().join(name);
+    let read = |name: &str| std::fs::read(at(name).join("weights.safetensors")).unwrap();
+    for kind in ["pooled", "trees"] {
+        let mut settings = Settings::new();
+        settings.set("net.kind", kind).unwrap().set("trees.rounds", 8).unwrap();
+        let fit = || quick(table.clone()).settings(&settings);
+        let whole = format!("{kind}-whole");
+        fit().at(at(&whole)).run(&mut ()).unwrap();
+        let cut = format!("{kind}-cut");
+        fit().at(at(&cut)).run(&mut StopAmongTrees(false)).unwrap();
+        let trees = std::fs::metadata(at(&cut).join("state/trees.safetensors")).unwrap().len();
+        Fit::new(table.clone()).resume(at(&cut)).run(&mut ()).unwrap();
+        assert!(trees < std::fs::metadata(at(&cut).join("state/trees.safetensors")).unwrap().len());
+        assert_eq!(read(&cut), read(&whole), "{kind}");
+    }
+    assert_ne!(read("pooled-whole"), read("trees-whole"));
+}
+
+/// Every verb works with trees alone and with trees beside the network, and a model that is read again says the same.
+#[test]
+fn every_verb_works_with_trees() {
+    let (table, folder) = (typed(300), tempfile::tempdir().unwrap());
+    for kind in ["pooled", "trees"] {
+        let mut settings = Settings::new();
+        settings.set("net.kind", kind).unwrap().set("trees.rounds", 8).unwrap();
+        let path = folder.path().join(kind);
+        let model = quick(table.clone()).settings(&settings).at(&path).run(&mut ()).unwrap();
+        let again = Model::open(&path, &pmm::Device::flex()).unwrap();
+        let rows = |model: &Model| -> Vec<RecordBatch> {
+            model.sample(40).rows().unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(rows(&model), rows(&again));
+        let laws = again.predict(typed(20), "kind").unwrap();
+        let shares = laws.probabilities().unwrap();
+        assert!(shares.iter().all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));
+        let means = again.predict(typed(20), "price").unwrap().mean().unwrap();
+        assert!(means.iter().all(|mean| mean.is_finite()), "{means:?}");
+        assert_eq!(again.impute(typed(20)).rows().unwrap().count(), 1);
+        assert!(again.score(typed(20)).rows().unwrap().all(|batch| batch.is_ok()));
+        assert!(again.evaluate(typed(60)).run(&mut ()).is_ok());
+        assert!(again.trace().draw().is_ok());
+        // Trees whose numbers are out of place are refused, and so are shares that are none.
+        let copy = folder.path().join(format!("{kind}-copy"));
+        again.save(&copy).unwrap();
+        assert_eq!(rows(&Model::open(&copy, &pmm::Device::flex()).unwrap()), rows(&model));
+    }
+}
+
 #[test]
 fn a_stop_before_the_first_step_leaves_a_model() {
     let stop = Stop::new();

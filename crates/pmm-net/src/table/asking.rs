@@ -38,13 +38,22 @@ impl Sums {
 impl TableDenoiser {
     /// The law of each row's column, given what the row has seen.
     pub(super) fn asked_laws(&self, asked: &mut [Asked<'_>]) -> Vec<Law> {
-        let mut laws = match self.net().trunk().revealing(self.weights()) {
+        let laws = match self.net().trunk().revealing(self.weights()) {
+            _ if self.is_trees_alone() => self.silent_laws(asked),
             Some(network) => self.laws_by_sums(&network, asked),
             None => self.laws_by_whole_passes(asked),
         };
-        let places = &self.net().coordinates().columns;
-        laws.iter_mut().zip(asked).for_each(|(law, asked)| self.settle(&places[asked.column], law));
-        laws
+        let rows = laws.into_par_iter().zip(asked.par_iter()).with_min_len(16);
+        rows.map(|(law, asked)| self.with_trees(asked.column, law, &asked.row.seen)).collect()
+    }
+
+    /// What a network that has no say would say.
+    fn silent_laws(&self, asked: &[Asked<'_>]) -> Vec<Law> {
+        let law = |asked: &Asked<'_>| {
+            let zeros = vec![0.0; self.net().outputs_range(asked.column).len()];
+            self.net().heads_alone()[asked.column].law(&zeros, 0.0, 0.0)
+        };
+        asked.iter().map(law).collect()
     }
 
     fn laws_by_whole_passes(&self, asked: &[Asked<'_>]) -> Vec<Law> {

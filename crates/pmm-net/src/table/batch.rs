@@ -16,6 +16,8 @@ pub struct Batch {
     pub features: Vec<f32>,
     /// What it should say.
     pub targets: Vec<Target>,
+    /// The known cells, `[rows, columns]`; none while clocks run.
+    pub seen: Vec<CellCoordinates>,
 }
 
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
@@ -115,7 +117,9 @@ impl TableNet {
             });
             Target { weight: 1.0, token: cells[i].token, value, mean: 0.0, clock: 0.0 }
         };
-        Batch { features, targets: (0..cells.len()).into_par_iter().with_min_len(256).map(target).collect() }
+        let targets = (0..cells.len()).into_par_iter().with_min_len(256).map(target).collect();
+        let seen = |(cell, known): (&CellCoordinates, &bool)| if *known { *cell } else { <_>::default() };
+        Batch { features, targets, seen: cells.iter().zip(known).map(seen).collect() }
     }
 
     fn gradual_batch(
@@ -148,7 +152,7 @@ impl TableNet {
             }
             target
         };
-        Ok(Batch { features, targets: (0..cells.len()).map(target).collect() })
+        Ok(Batch { features, targets: (0..cells.len()).map(target).collect(), seen: Vec::new() })
     }
 
     /// Gives cells without a value (special, missing) one at random from their column: while a gate is hidden, its value's clock

@@ -1,6 +1,6 @@
 //! The law of one cell given the rest of its row, with what the rules say.
 
-use pmm_core::Streams;
+use pmm_core::{Stream, Streams};
 use pmm_data::Cell;
 
 use super::asking::Asked;
@@ -37,31 +37,87 @@ pub struct ScorePart {
     pub high: f64,
 }
 
+/// ½ log 2π.
+pub(super) const HALF_LOG_2_PI: f64 = 0.918_938_533_204_672_7;
+
 impl ScorePart {
+    /// A Gaussian that is not cut.
+    pub fn whole(weight: f64, mean: f64, sd: f64) -> Self {
+        Self { weight, mean, sd, low: f64::NEG_INFINITY, high: f64::INFINITY }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.low == f64::NEG_INFINITY && self.high == f64::INFINITY
+    }
+
+    fn at(&self, z: f64) -> f64 {
+        (z - self.mean) / self.sd
+    }
+
+    /// What the cut leaves of the Gaussian.
+    fn all(&self) -> f64 {
+        if self.is_whole() { 1.0 } else { normal_mass(self.at(self.low), self.at(self.high)) }
+    }
+
     /// P(score ≤ z), within the part.
     pub fn cdf(&self, z: f64) -> f64 {
-        let at = |z: f64| (z - self.mean) / self.sd;
-        let all = normal_mass(at(self.low), at(self.high));
-        if z <= self.low || all <= 0.0 {
-            return if z >= self.high { 1.0 } else { 0.0 };
+        if z >= self.high {
+            return 1.0;
         }
-        (normal_mass(at(self.low), at(z.min(self.high))) / all).min(1.0)
+        self.between(f64::NEG_INFINITY, z)
+    }
+
+    /// P(low < score ≤ high), within the part.
+    pub fn between(&self, low: f64, high: f64) -> f64 {
+        let (from, to) = (low.max(self.low), high.min(self.high));
+        if from >= to {
+            return 0.0;
+        }
+        let all = self.all();
+        if all <= 0.0 {
+            return 0.0;
+        }
+        (normal_mass(self.at(from), self.at(to)) / all).min(1.0)
+    }
+
+    /// What of the part lies between two scores, with its own probability.
+    pub(super) fn cut(&self, low: f64, high: f64) -> Self {
+        let weight = self.weight * self.between(low, high);
+        Self { weight, low: low.max(self.low), high: high.min(self.high), ..*self }
     }
 
     /// The density of the score, within the part.
     pub fn density(&self, z: f64) -> f64 {
-        if z < self.low || z > self.high {
-            return 0.0;
+        if z < self.low || z > self.high { 0.0 } else { self.log_density(z).exp() }
+    }
+
+    /// Its logarithm, at a score that is not outside.
+    pub(super) fn log_density(&self, z: f64) -> f64 {
+        -0.5 * self.at(z).powi(2) - self.sd.ln() - HALF_LOG_2_PI - self.all().max(f64::MIN_POSITIVE).ln()
+    }
+
+    /// A draw of the score, within the part.
+    pub(super) fn draw(&self, rng: &mut Stream) -> f64 {
+        if self.is_whole() { self.mean + self.sd * rng.normal() } else { self.quantile(rng.unit()) }
+    }
+
+    /// Mean and standard deviation of the score, within the part.
+    pub(super) fn moments(&self) -> (f64, f64) {
+        if self.is_whole() {
+            return (self.mean, self.sd);
         }
-        let at = |z: f64| (z - self.mean) / self.sd;
-        let all = normal_mass(at(self.low), at(self.high)).max(f64::MIN_POSITIVE);
-        (-0.5 * at(z).powi(2)).exp() / (self.sd * std::f64::consts::TAU.sqrt() * all)
+        let (a, b) = (self.at(self.low), self.at(self.high));
+        let density = |z: f64| (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
+        let edge = |z: f64| if z.is_finite() { z * density(z) } else { 0.0 };
+        let all = self.all().max(f64::MIN_POSITIVE);
+        let shift = (density(a) - density(b)) / all;
+        let variance = 1.0 + (edge(a) - edge(b)) / all - shift * shift;
+        (self.mean + self.sd * shift, self.sd * variance.max(0.0).sqrt())
     }
 
     /// The score that a share of the part is not above.
     pub fn quantile(&self, share: f64) -> f64 {
-        let at = |z: f64| (z - self.mean) / self.sd;
-        self.mean + self.sd * truncated(at(self.low), at(self.high), share)
+        self.mean + self.sd * truncated(self.at(self.low), self.at(self.high), share)
     }
 }
 

@@ -6,10 +6,12 @@ use pmm_core::{Denoiser, Estimate, Estimates, Head, Mixture, States};
 use pmm_data::Coding;
 use rayon::prelude::*;
 
-use super::coordinates::{ClockKind, ColumnPlace, Scale, ValuePlace};
+use super::cell_law::ScorePart;
+use super::coordinates::{CellCoordinates, ClockKind, ColumnPlace, Scale, ValuePlace};
 use super::features::View;
 use super::head::Law;
 use super::net::TableNet;
+use super::trees::{Pool, Shares, TableTrees};
 use super::trim::trim;
 
 /// A network with its weights: what samplers ask.
@@ -21,6 +23,8 @@ pub struct TableDenoiser {
     complete: bool,
     /// For every column, the codes' shares and how far below them a probability counts as none in drawing.
     trims: Arc<[(f64, Vec<f64>)]>,
+    /// Trees beside the network.
+    pool: Option<Pool>,
 }
 
 /// Nodes and weights of Gauss–Hermite quadrature for the standard normal law.
@@ -35,7 +39,13 @@ const HERMITE: [(f64, f64); 5] = [
 impl TableDenoiser {
     /// A network with weights of its own.
     pub fn new(net: Arc<TableNet>, weights: impl Into<Arc<[f32]>>) -> Self {
-        Self { net, weights: weights.into(), complete: false, trims: Arc::new([]) }
+        Self { net, weights: weights.into(), complete: false, trims: Arc::new([]), pool: None }
+    }
+
+    /// Trees beside the network, with their shares of every column's law; only for clocks that reveal.
+    pub fn pooled(mut self, trees: Arc<TableTrees>, shares: &[Shares]) -> Self {
+        self.pool = Some(Pool { trees, shares: shares.into() });
+        self
     }
 
     /// Drawing no code that is less probable than this part of its share, column by column. Laws that are asked for stay whole.
@@ -68,9 +78,38 @@ impl TableDenoiser {
 
     /// The law of a column in rows whose cells are seen as `view` says.
     pub fn laws(&self, rows: usize, view: impl Fn(usize, usize) -> View + Sync, column: usize) -> Vec<Law> {
-        let mut laws = self.net.laws(&self.weights, rows, view, column);
-        laws.iter_mut().for_each(|law| self.settle(&self.net.coordinates.columns[column], law));
-        laws
+        let columns = self.net.coordinates.columns.len();
+        let seen = |row: usize| (0..columns).map(|column| view(row, column).cell()).collect::<Vec<_>>();
+        let outputs = self.outputs_at(rows, &view);
+        let law = |row: usize| self.law_of(column, &outputs[row * self.net.outputs()..], &seen(row));
+        (0..rows).into_par_iter().with_min_len(16).map(law).collect()
+    }
+
+    /// The network's outputs for rows; zeros where the trees have all the say.
+    fn outputs_at(&self, rows: usize, view: impl Fn(usize, usize) -> View + Sync) -> Vec<f32> {
+        if self.is_trees_alone() {
+            return vec![0.0; rows * self.net.outputs()];
+        }
+        self.net.outputs_of(&self.weights, self.net.features(rows, view))
+    }
+
+    /// What the outputs of a row, and the trees, say about a cell.
+    fn law_of(&self, column: usize, outputs: &[f32], seen: &[CellCoordinates]) -> Law {
+        self.with_trees(column, self.net.heads()[column].law(outputs, 0.0, 0.0), seen)
+    }
+
+    /// The law of a cell of which the network says `law`, with what the trees say.
+    pub(super) fn with_trees(&self, column: usize, mut law: Law, seen: &[CellCoordinates]) -> Law {
+        if let Some(pool) = &self.pool {
+            law = pool.mix(column, law, seen);
+        }
+        self.settle(&self.net.coordinates.columns[column], &mut law);
+        law
+    }
+
+    /// Whether the network has no say.
+    pub(super) fn is_trees_alone(&self) -> bool {
+        self.pool.as_ref().is_some_and(Pool::is_trees_alone)
     }
 
     /// How far below its share a code of a column counts as impossible in drawing, with the shares.
@@ -79,7 +118,7 @@ impl TableDenoiser {
         (*limit > 0.0).then_some((*limit, shares))
     }
 
-    pub(super) fn settle(&self, place: &ColumnPlace, law: &mut Law) {
+    fn settle(&self, place: &ColumnPlace, law: &mut Law) {
         let missing = place.tokens.as_ref().and_then(|tokens| tokens.missing);
         if let (true, Some(missing)) = (self.complete, missing) {
             law.codes[missing as usize] = 0.0;
@@ -98,10 +137,20 @@ impl Denoiser for TableDenoiser {
         let net = &self.net;
         let means = net.value_means(states);
         let view = |row: usize, column: usize| net.view(states, column, means[column].as_deref(), row);
-        let outputs = net.outputs_of(&self.weights, net.features(states.rows(), view));
+        let outputs = self.outputs_at(states.rows(), view);
+        let columns = net.coordinates.columns.len();
+        let cells = states.rows() * columns * usize::from(self.pool.is_some());
+        let seen: Vec<CellCoordinates> =
+            (0..cells).map(|at| view(at / columns, at % columns).cell()).collect();
         for (index, place) in net.coordinates.columns.iter().enumerate() {
-            let column =
-                Answer { denoiser: self, place, index, outputs: &outputs, means: means[index].as_deref() };
+            let column = Answer {
+                denoiser: self,
+                place,
+                index,
+                outputs: &outputs,
+                means: means[index].as_deref(),
+                seen: &seen,
+            };
             column.write(states, estimates);
         }
     }
@@ -114,6 +163,8 @@ struct Answer<'a> {
     index: usize,
     outputs: &'a [f32],
     means: Option<&'a [f32]>,
+    /// The known cells, `[rows, columns]`, where trees are asked.
+    seen: &'a [CellCoordinates],
 }
 
 impl Answer<'_> {
@@ -123,6 +174,10 @@ impl Answer<'_> {
         let law = |row: usize| {
             let (mean, clock) = self.anchor(row, states);
             let mut law = net.heads()[self.index].law(rows[row], mean, clock);
+            if let Some(pool) = &self.denoiser.pool {
+                let columns = net.coordinates.columns.len();
+                law = pool.mix(self.index, law, &self.seen[row * columns..][..columns]);
+            }
             // First "missing" is ruled out, lest a cell that is sure to be missing have all its levels trimmed away.
             self.denoiser.settle(self.place, &mut law);
             if let Some((limit, shares)) = self.denoiser.trims.get(self.index)
@@ -176,21 +231,20 @@ impl Answer<'_> {
     fn mapped(&self, laws: &[Law], unit: f64, clock: &[f64]) -> Mixture {
         let column = &self.denoiser.net.schema.columns[self.place.column];
         let Coding::Numbers(numbers) = &column.coding else { return Mixture::default() };
-        let components = laws.first().map_or(0, |law| law.components.len());
+        let components = laws.first().map_or(0, |law| law.parts.len());
         let value = |score: f64| numbers.grid.value(score, false) / unit;
-        let moments = |&(_, centre, spread): &(f64, f64, f64)| {
-            let (mean, sd) = moments(value, centre, spread);
+        let moments = |part: &ScorePart| {
+            let (mean, sd) = moments(value, part.mean, part.sd);
             (mean as f32, sd as f32)
         };
         let law = |(law, clock): (&Law, &f64)| match clock.is_finite() {
-            true => law.components.iter().map(moments).collect(),
+            true => law.parts.iter().map(moments).collect(),
             false => vec![(1.0, 0.0); components],
         };
         let laws_of_values: Vec<Vec<(f32, f32)>> =
             laws.par_iter().zip(clock).with_min_len(16).map(law).collect();
         let (mean, sd) = laws_of_values.into_iter().flatten().unzip();
-        let weight =
-            laws.iter().flat_map(|law| &law.components).map(|component| component.0 as f32).collect();
+        let weight = laws.iter().flat_map(|law| &law.parts).map(|part| part.weight as f32).collect();
         Mixture { components, weight, mean, sd }
     }
 }
@@ -210,13 +264,15 @@ fn points(laws: &[Law], value: &ValuePlace) -> Mixture {
     Mixture { components: x.len(), sd: vec![0.0; weight.len()], mean: x.repeat(laws.len()), weight }
 }
 
+/// The law of a score; a Gaussian that is cut counts by its mean and standard deviation.
 fn normals(laws: &[Law]) -> Mixture {
-    let all = || laws.iter().flat_map(|law| &law.components);
+    let moments = laws.iter().flat_map(|law| &law.parts).map(ScorePart::moments);
+    let (mean, sd) = moments.map(|(mean, sd)| (mean as f32, sd as f32)).unzip();
     Mixture {
-        components: laws.first().map_or(0, |law| law.components.len()),
-        weight: all().map(|c| c.0 as f32).collect(),
-        mean: all().map(|c| c.1 as f32).collect(),
-        sd: all().map(|c| c.2 as f32).collect(),
+        components: laws.first().map_or(0, |law| law.parts.len()),
+        weight: laws.iter().flat_map(|law| &law.parts).map(|part| part.weight as f32).collect(),
+        mean,
+        sd,
     }
 }
 

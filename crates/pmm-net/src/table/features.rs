@@ -25,6 +25,11 @@ impl View {
         }
         Self { known: true, token: cell.token, value: cell.value, clock: f64::INFINITY }
     }
+
+    /// What is known of the cell.
+    pub(super) fn cell(&self) -> CellCoordinates {
+        CellCoordinates { token: self.token, value: self.value }
+    }
 }
 
 /// Writes a column's features: known?, the code's features, a piecewise-linear encoding of the value's normal score, the score,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pmm_core::{Head, Stream};
 
 use super::atoms::Atoms;
+use super::cell_law::{HALF_LOG_2_PI, ScorePart};
 use super::coordinates::{ColumnPlace, Scale};
 
 /// Components of a mixture head.
@@ -13,7 +14,6 @@ pub(crate) const COMPONENTS: usize = 8;
 /// The narrowest component, in logs of the normal score: finer than the ranks of a hundred thousand values.
 const LEAST_LOG_SD: f32 = -7.0;
 const MOST_LOG_SD: f32 = 2.0;
-const HALF_LOG_2_PI: f64 = 0.918_938_533_204_672_7;
 
 /// The outputs of a column.
 #[derive(Debug, Clone)]
@@ -60,36 +60,38 @@ pub struct Law {
     pub codes: Vec<f64>,
     /// Probabilities of a number's few values, while its clock runs.
     pub atoms: Vec<f64>,
-    /// (weight, mean, sd) of the value's normal score, where the column has one.
-    pub components: Vec<(f64, f64, f64)>,
+    /// The law of the value's normal score, where the column has one.
+    pub parts: Vec<ScorePart>,
 }
 
 impl Law {
     /// P(score ≤ z) of the value.
     pub fn cdf(&self, z: f64) -> f64 {
-        self.components.iter().map(|&(weight, mean, sd)| weight * phi((z - mean) / sd)).sum()
+        self.parts.iter().map(|part| part.weight * part.cdf(z)).sum()
     }
 
     /// log density of the value's score.
     pub fn log_density(&self, z: f64) -> f64 {
-        let terms: Vec<f64> = self
-            .components
-            .iter()
-            .map(|&(weight, mean, sd)| weight.ln() - sd.ln() - 0.5 * ((z - mean) / sd).powi(2))
-            .collect();
+        let terms = self.parts.iter().filter(|part| part.weight > 0.0 && (part.low..=part.high).contains(&z));
+        let terms: Vec<f64> = terms.map(|part| part.weight.ln() + part.log_density(z)).collect();
         let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        most + terms.iter().map(|term| (term - most).exp()).sum::<f64>().ln() - HALF_LOG_2_PI
+        if most == f64::NEG_INFINITY {
+            return most;
+        }
+        most + terms.iter().map(|term| (term - most).exp()).sum::<f64>().ln()
     }
 
     /// A draw of the value's score.
     pub fn draw(&self, rng: &mut Stream) -> f64 {
         let mut u = rng.unit();
-        let chosen = self.components.iter().find(|component| {
-            u -= component.0;
+        let chosen = self.parts.iter().find(|part| {
+            u -= part.weight;
             u < 0.0
         });
-        let (_, mean, sd) = *chosen.or(self.components.last()).unwrap_or(&(1.0, 0.0, 1.0));
-        mean + sd * rng.normal()
+        match chosen.or(self.parts.last()) {
+            Some(part) => part.draw(rng),
+            None => rng.normal(),
+        }
     }
 
     /// A draw of the code.
@@ -102,11 +104,6 @@ impl Law {
         // Rounding may leave u at 0: then the last code that is possible.
         chosen.or_else(|| self.codes.iter().rposition(|p| *p > 0.0)).unwrap_or(0) as u32
     }
-}
-
-/// Φ.
-fn phi(z: f64) -> f64 {
-    0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 impl ColumnHead {
@@ -215,9 +212,9 @@ impl ColumnHead {
             let component = |k: usize| {
                 let centre = mean + scale * outputs[COMPONENTS + k];
                 let sd = scale * outputs[2 * COMPONENTS + k].clamp(LEAST_LOG_SD, MOST_LOG_SD).exp();
-                (weights[k], f64::from(centre), f64::from(sd))
+                ScorePart::whole(weights[k], f64::from(centre), f64::from(sd))
             };
-            law.components = (0..COMPONENTS).map(component).collect();
+            law.parts = (0..COMPONENTS).map(component).collect();
         }
         law
     }
@@ -421,8 +418,8 @@ mod tests {
     /// Draws follow the law. 20,000 draws: a share is off by five standard errors once in two million runs.
     #[test]
     fn draws_follow_the_law() {
-        let components = vec![(0.3, -1.0, 0.1), (0.7, 1.0, 0.5)];
-        let law = Law { codes: vec![0.2, 0.0, 0.8], components, ..Law::default() };
+        let parts = vec![ScorePart::whole(0.3, -1.0, 0.1), ScorePart::whole(0.7, 1.0, 0.5)];
+        let law = Law { codes: vec![0.2, 0.0, 0.8], parts, ..Law::default() };
         let mut rng = pmm_core::Streams::new(4).stream(pmm_core::Purpose::DATA, 0, 0);
         let n = 20_000;
         let codes: Vec<u32> = (0..n).map(|_| law.draw_code(&mut rng)).collect();

@@ -5,6 +5,7 @@ use pmm_data::Cell;
 use pmm_data::rules::Allowed;
 use serde::Serialize;
 
+use super::cell_law::ScorePart;
 use super::denoise::TableDenoiser;
 use super::head::Law;
 use super::restricted::Restricted;
@@ -60,7 +61,7 @@ impl TableDenoiser {
     fn alone(&self, column: usize, cell: Option<Cell>) -> f64 {
         let Some(cell) = cell else { return 0.0 };
         let place = &self.net().coordinates().columns[column];
-        let mut law = Law { components: vec![(1.0, 0.0, 1.0)], ..Law::default() };
+        let mut law = Law { parts: vec![ScorePart::whole(1.0, 0.0, 1.0)], ..Law::default() };
         if let Some(tokens) = &place.tokens {
             // Half a row more for each code: one that was never seen is not impossible.
             let total = tokens.counts.iter().sum::<u64>() as f64 + 0.5 * tokens.codes as f64;

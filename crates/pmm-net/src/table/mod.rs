@@ -14,6 +14,7 @@ mod likelihood;
 mod net;
 mod restricted;
 mod score;
+mod trees;
 mod trim;
 mod walk;
 
@@ -28,4 +29,5 @@ pub use head::{Law, Target};
 pub use likelihood::Likelihood;
 pub use net::TableNet;
 pub use score::{CellScore, RowScore};
+pub use trees::{Answers, Shares, TableTrees, TreesConfig, TreesOfColumn};
 pub use walk::Conditions;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::coordinates::{ClockKind, Coordinates, Scale};
 use super::features::{Encoder, View};
-use super::head::{ColumnHead, Law, Target, ValueHead};
+use super::head::{ColumnHead, Target, ValueHead};
 use crate::parts::Parts;
 use crate::trunk::{Masks, Trunk};
 use crate::trunk_config::TrunkConfig;
@@ -277,17 +277,5 @@ impl TableNet {
 
     pub(super) fn trunk(&self) -> &Trunk {
         &self.trunk
-    }
-
-    /// The laws of one column in rows whose other cells are seen as `view` says.
-    pub fn laws(
-        &self,
-        weights: &[f32],
-        rows: usize,
-        view: impl Fn(usize, usize) -> View + Sync,
-        column: usize,
-    ) -> Vec<Law> {
-        let outputs = self.trunk.forward(weights, self.features(rows, view));
-        outputs.par_chunks(self.outputs).map(|row| self.heads[column].law(row, 0.0, 0.0)).collect()
     }
 }

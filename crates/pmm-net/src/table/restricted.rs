@@ -64,23 +64,14 @@ impl<'a> Restricted<'a> {
 
     /// The law as it can be asked for.
     pub(super) fn case(&self) -> CellLaw {
-        let everything = [(f64::NEG_INFINITY, f64::INFINITY)];
-        let pieces = self.pieces.as_deref().unwrap_or(&everything);
-        let mut parts = Vec::new();
-        for &(weight, mean, sd) in &self.law.components {
-            for &(low, high) in pieces {
-                let weight = weight * normal_mass((low - mean) / sd, (high - mean) / sd);
-                parts.push(ScorePart { weight, mean, sd, low, high });
-            }
-        }
+        let mut parts = match &self.pieces {
+            Some(pieces) => cut(&self.law, pieces),
+            None => self.law.parts.clone(),
+        };
         let total: f64 = parts.iter().map(|part| part.weight).sum();
         if total < LEAST_MASS {
             // Nothing is left: the law as it was.
-            let whole = |&(weight, mean, sd): &(f64, f64, f64)| {
-                let (low, high) = everything[0];
-                ScorePart { weight, mean, sd, low, high }
-            };
-            parts = self.law.components.iter().map(whole).collect();
+            parts = self.law.parts.clone();
         } else {
             parts.retain(|part| part.weight > 1e-12 * total);
             parts.iter_mut().for_each(|part| part.weight /= total);
@@ -248,30 +239,31 @@ pub(super) fn normal_mass(a: f64, b: f64) -> f64 {
 
 /// The probability of intervals of the score.
 fn mass(law: &Law, pieces: &[(f64, f64)]) -> f64 {
-    let of = |&(weight, mean, sd): &(f64, f64, f64)| {
-        let piece = |&(low, high): &(f64, f64)| normal_mass((low - mean) / sd, (high - mean) / sd);
-        weight * pieces.iter().map(piece).sum::<f64>()
+    let of = |part: &ScorePart| {
+        part.weight * pieces.iter().map(|&(low, high)| part.between(low, high)).sum::<f64>()
     };
-    law.components.iter().map(of).sum()
+    law.parts.iter().map(of).sum()
+}
+
+/// What of a law lies in intervals.
+fn cut(law: &Law, pieces: &[(f64, f64)]) -> Vec<ScorePart> {
+    let parts = law.parts.iter().flat_map(|part| pieces.iter().map(|&(low, high)| part.cut(low, high)));
+    parts.filter(|part| part.weight > 0.0).collect()
 }
 
 /// A draw of the score from intervals.
 fn draw_within(law: &Law, pieces: &[(f64, f64)], rng: &mut Stream) -> f64 {
-    let parts = law.components.iter().flat_map(|&(weight, mean, sd)| {
-        pieces.iter().map(move |&(low, high)| {
-            let (a, b) = ((low - mean) / sd, (high - mean) / sd);
-            (weight * normal_mass(a, b), mean, sd, a, b)
-        })
-    });
-    let parts: Vec<(f64, f64, f64, f64, f64)> = parts.collect();
-    let mut u = rng.unit() * parts.iter().map(|part| part.0).sum::<f64>();
+    let parts = cut(law, pieces);
+    let mut u = rng.unit() * parts.iter().map(|part| part.weight).sum::<f64>();
     let chosen = parts.iter().find(|part| {
-        u -= part.0;
+        u -= part.weight;
         u < 0.0
     });
     let share = rng.unit();
-    let Some(&(_, mean, sd, a, b)) = chosen.or(parts.last()) else { return law.draw(rng) };
-    mean + sd * truncated(a, b, share)
+    match chosen.or(parts.last()) {
+        Some(part) => part.quantile(share),
+        None => law.draw(rng),
+    }
 }
 
 /// The quantile of the standard normal law between a and b.
@@ -292,7 +284,8 @@ mod tests {
     use super::*;
 
     fn law() -> Law {
-        Law { components: vec![(0.3, -1.0, 0.5), (0.7, 1.0, 0.8)], ..Law::default() }
+        let parts = vec![ScorePart::whole(0.3, -1.0, 0.5), ScorePart::whole(0.7, 1.0, 0.8)];
+        Law { parts, ..Law::default() }
     }
 
     /// Against the distribution function: shares of 100,000 draws within five standard errors.

@@ -7,6 +7,7 @@
 use super::batch::Batch;
 use super::head::{log_shares, probabilities};
 use super::net::TableNet;
+use super::trees::{Answers, Shares};
 
 /// Ratios of probability to share below which a code may be taken for impossible.
 const THRESHOLDS: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
@@ -15,19 +16,24 @@ impl TableNet {
     /// For every column, the ratio of probability to share below which a code is not drawn; 0 draws all.
     ///
     /// Trimming takes away the probability p below the threshold, of which held-out rows say that a part q is true: it is false
-    /// by q afterwards, and was by p − q before. The threshold with the largest p − 2q is taken, if that is above 0.
-    pub fn trims(&self, weights: &[f32], batches: &[Batch]) -> Vec<f64> {
+    /// by q afterwards, and was by p − q before. With `pooled` p is that of the network and of trees together. The threshold with the largest p − 2q is taken, if that is above 0.
+    pub fn trims(
+        &self,
+        weights: &[f32],
+        batches: &[Batch],
+        pooled: Option<(&Answers, &[Shares])>,
+    ) -> Vec<f64> {
         let columns = self.heads().len();
         let mut gains = vec![[0.0; THRESHOLDS.len()]; columns];
         let shares: Vec<Vec<f64>> = (0..columns).map(|column| self.shares_of(column)).collect();
-        for batch in batches {
+        for (number, batch) in batches.iter().enumerate() {
             let outputs = self.outputs_of(weights, batch.features.clone());
-            let rows = batch.targets.chunks(columns).zip(outputs.chunks(self.outputs()));
-            for (column, (target, outputs)) in rows.flat_map(|(targets, outputs)| {
-                targets.iter().map(move |target| (target, outputs)).enumerate()
-            }) {
+            for (at, target) in batch.targets.iter().enumerate() {
                 let (true, Some(token)) = (target.weight > 0.0, target.token) else { continue };
+                let column = at % columns;
+                let outputs = &outputs[at / columns * self.outputs()..][..self.outputs()];
                 let codes = self.heads()[column].law(outputs, target.mean, target.clock).codes;
+                let codes = self.pooled_codes(codes, (number, at), pooled);
                 for (code, (p, share)) in codes.iter().zip(&shares[column]).enumerate() {
                     let found = if code == token as usize { 2.0 } else { 0.0 };
                     let far =
@@ -113,8 +119,8 @@ mod tests {
         let batch = |rows: &[u32]| net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), 0).unwrap();
         let only_p: Vec<u32> = (0..100).map(|i| 2 * i).collect();
         let all: Vec<u32> = (0..200).collect();
-        assert_eq!(net.trims(&weights, &[batch(&all)]), [0.0, 0.0]);
-        let trims = net.trims(&weights, &[batch(&only_p)]);
+        assert_eq!(net.trims(&weights, &[batch(&all)], None), [0.0, 0.0]);
+        let trims = net.trims(&weights, &[batch(&only_p)], None);
         assert_eq!(trims, [0.02, 0.0], ".8 % of a half is a ratio of .016");
         let net = Arc::new(net);
         let draw = |trims: &[f64]| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pmm_core::Head;
 use pmm_data::Schema;
-use pmm_net::table::{ClockKind, TableNet};
+use pmm_net::table::{ClockKind, TableNet, TreesConfig};
 use pmm_net::{Device, SettingError, TrunkConfig, TrunkKind};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub struct TableConfig {
     pub batch: usize,
     /// The network.
     pub net: TrunkConfig,
+    /// The trees, where `net.kind` says that there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trees: Option<TreesConfig>,
     /// The training.
     pub train: TrainConfig,
 }
@@ -48,6 +51,7 @@ impl Default for TableConfig {
             valid: 0.1,
             batch: 256,
             net: TrunkConfig::default(),
+            trees: None,
             train: TrainConfig { learning_rate: 2e-3, ..TrainConfig::default() },
         }
     }
@@ -100,12 +104,16 @@ impl TableConfig {
     /// Small tables are learned by heart soon: more dropout and decay, and fewer steps.
     pub fn for_table(rows: u64, kind: TrunkKind, columns: &[(usize, usize)]) -> Self {
         let mut config = Self { net: TrunkConfig::of(kind), ..Self::default() };
+        config.trees = kind.has_trees().then(|| TreesConfig::for_table(rows, columns.len()));
         (config.net.dropout, config.train.weight_decay) = match rows {
             0..3_000 => (0.3, 0.1),
             3_000..6_000 => (0.2, 0.05),
             6_000..30_000 => (0.1, 0.02),
             _ => (0.05, 0.01),
         };
+        if kind == TrunkKind::Trees {
+            config.net.dropout = 0.0;
+        }
         if rows < 3_000 {
             (config.batch, config.train.learning_rate) = (128, 1e-3);
         }
@@ -125,6 +133,8 @@ impl TableConfig {
 
     /// With so many steps, and all that follows from their number. The average looks back over an eighth of the run.
     pub fn with_steps(self, steps: u64) -> Self {
+        // A network that has no say learns nothing.
+        let steps = if self.net.kind == TrunkKind::Trees { 1 } else { steps };
         Self { train: self.train.with_steps(steps, 8.0), ..self }
     }
 
@@ -144,6 +154,13 @@ impl TableConfig {
         let whole_law = self.clock == ClockKind::Gradual || self.head == Head::Marginal;
         let must = "\"marginal\" unless clock = \"gradual\": a reveal draws from the whole law of a column";
         SettingError::unless(whole_law, "head", "\"mean\"", must)?;
+        let reveals = self.clock == ClockKind::Reveal || !self.net.kind.has_trees();
+        SettingError::unless(reveals, "clock", "\"gradual\"", "\"reveal\" where net.kind has trees")?;
+        if let Some(trees) = &self.trees {
+            let must = "\"pooled\" or \"trees\" where there are settings of trees";
+            SettingError::unless(self.net.kind.has_trees(), "net.kind", "a network alone", must)?;
+            trees.check()?;
+        }
         self.net.check()?;
         self.train.check()
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
 use pmm_net::Masks;
-use pmm_net::table::{Batch, TableNet};
+use pmm_net::table::{Answers, Batch, Shares, TableNet, TableTrees};
 
 use crate::run::Task;
 
@@ -18,6 +18,8 @@ pub struct BatchConfig {
     pub dropout: f64,
     /// A column (among the modelled ones) that is asked for alone in a share of the rows.
     pub target: Option<usize>,
+    /// Whether trees, where there are any, have all the say.
+    pub trees_alone: bool,
 }
 
 /// Share of rows in which a named target alone is unknown.
@@ -34,6 +36,10 @@ pub struct TableTask {
     table: Arc<Table>,
     train: Vec<u32>,
     validation: Vec<Batch>,
+    /// How many times a held-out row is among them.
+    repeats: usize,
+    /// What trees say of them.
+    answers: Option<Answers>,
     config: BatchConfig,
     streams: Streams,
     /// The order of the rows in the latest epoch: cheap to draw again, so only remembered.
@@ -57,11 +63,21 @@ impl TableTask {
         config: BatchConfig,
         streams: Streams,
     ) -> Result<Self, SpaceError> {
-        let mut task =
-            Self { net, table, train, validation: Vec::new(), config, streams, epoch: Mutex::new(None) };
+        let mut task = Self {
+            net,
+            table,
+            train,
+            validation: Vec::new(),
+            repeats: 1,
+            answers: None,
+            config,
+            streams,
+            epoch: Mutex::new(None),
+        };
         let columns = task.net.coordinates().columns.len();
         let least = LEAST_VALIDATION.min(LEAST_CELLS.div_ceil(columns));
         let repeats = least.div_ceil(valid.len().max(1)).min(64);
+        task.repeats = repeats;
         let rows: Vec<u32> = std::iter::repeat_n(valid, repeats).flatten().copied().collect();
         for (chunk, rows) in rows.chunks(VALIDATION_CHUNK).enumerate() {
             let first = (chunk * VALIDATION_CHUNK) as u64;
@@ -78,14 +94,30 @@ impl TableTask {
         Ok(task)
     }
 
+    /// With trees beside the network: what is validated are then their pooled laws.
+    pub fn with_trees(mut self, trees: &TableTrees) -> Self {
+        self.answers = Some(Answers::new(trees, &self.net, &self.validation, self.repeats));
+        self
+    }
+
+    /// The trees' shares of every column's law, by the held-out rows; none without trees.
+    pub fn shares(&self, weights: &[f32]) -> Vec<Shares> {
+        self.pool(weights).map_or(Vec::new(), |(shares, _)| shares)
+    }
+
+    fn pool(&self, weights: &[f32]) -> Option<(Vec<Shares>, f64)> {
+        let answers = self.answers.as_ref()?;
+        Some(self.net.pool(weights, &self.validation, answers, self.config.trees_alone))
+    }
+
     /// Weights whose laws are as wide as the held-out rows want them.
     pub fn calibrated(&self, weights: &[f32]) -> Vec<f32> {
         self.net.calibrated(weights, &self.validation, self.config.target)
     }
 
     /// How far below its share a code's probability must be to count as none in drawing, by the held-out rows.
-    pub fn trims(&self, weights: &[f32]) -> Vec<f64> {
-        self.net.trims(weights, &self.validation)
+    pub fn trims(&self, weights: &[f32], shares: &[Shares]) -> Vec<f64> {
+        self.net.trims(weights, &self.validation, self.answers.as_ref().map(|answers| (answers, shares)))
     }
 
     /// Which columns of a row are known: their number uniform, or all but the target.
@@ -174,6 +206,9 @@ impl Task for TableTask {
     }
 
     fn validate(&self, weights: &[f32]) -> f64 {
+        if let Some((_, loss)) = self.pool(weights) {
+            return loss;
+        }
         let (mut sum, mut rows) = (0.0, 0);
         for batch in &self.validation {
             let losses = self.net.losses(weights, batch.features.clone(), &batch.targets);

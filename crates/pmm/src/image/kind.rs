@@ -29,6 +29,7 @@ impl Kind for Image {
     type Config = ImageConfig;
     type Description = ImageFacts;
     type Net = ImageNet;
+    type More = ();
     type Facts = NoFacts;
 
     fn write_description(images: &ImageFacts) -> Result<String, Error> {

@@ -8,23 +8,26 @@ use pmm_data::rules::KeptRule;
 use pmm_data::{
     Cells, Column, Header, Overrides, ReadError, ReadOptions, Schema, Source, Table as CodedTable,
 };
-use pmm_net::Device;
-use pmm_net::table::ClockKind;
+use pmm_net::table::{ClockKind, TableTrees, TreesConfig};
+use pmm_net::{Device, TrunkKind};
 use pmm_train::table::{BatchConfig, MOST_HELD_OUT, TableConfig, TableTask, split};
 
 use super::data::Data;
 use super::kind::{Table, TableFacts};
 use super::model::Model;
 use super::rules::{RuleWishes, extend, take_rules};
+use super::trees::Growing;
 use crate::error::Error;
 use crate::fitted::load_settings;
 use crate::fitting::{Options, Prepared, check_data, fit_options};
-use crate::folder::WorkFolder;
+use crate::folder::{TREES, WorkFolder};
 use crate::settings::Settings;
 use crate::watch::{Event, Watcher};
 
 /// Modelled cells that are kept in memory, at most.
 const MOST_CELLS: usize = 160_000_000;
+/// What estimates the cells of a table, unless it is said.
+const DEFAULT_KIND: TrunkKind = TrunkKind::Pooled;
 /// With fewer held-out rows of another file, its loss would be noise.
 const FEWEST_HELD_OUT: usize = 10;
 
@@ -208,8 +211,12 @@ impl Fit {
     fn recommended(&self, schema: &Arc<Schema>, rows: usize, given: &Settings) -> Result<TableConfig, Error> {
         let plain: TableConfig = given.over(&TableConfig::default())?;
         plain.check()?;
+        let kind = match plain.clock {
+            ClockKind::Reveal if !given.has("net.kind") => DEFAULT_KIND,
+            _ => plain.net.kind,
+        };
         let net = plain.network(schema, &self.options.device())?;
-        let sized = TableConfig::for_table(rows as u64, plain.net.kind, net.columns());
+        let sized = TableConfig::for_table(rows as u64, kind, net.columns());
         self.options.resolve(sized, given)
     }
 }
@@ -269,32 +276,77 @@ impl PreparedFit {
             let task = self.task()?;
             self.prepared.set_minutes(minutes, &task, &self.given)?;
         }
-        let task = self.task()?;
+        let mut task = self.task()?;
+        if let Some(config) = self.prepared.config.trees.clone() {
+            self.prepared.begin(&task)?;
+            if let Some(trees) = self.grow(&config, watcher)? {
+                task = task.with_trees(&trees);
+                self.prepared.more = Some(trees);
+            }
+        }
         let rows = self.table.rows;
         let finish = |weights: &[f32]| {
             let weights = task.calibrated(weights);
-            let facts = TableFacts { rows, trims: task.trims(&weights) };
+            let shares = task.shares(&weights);
+            let facts = TableFacts { rows, trims: task.trims(&weights, &shares), shares };
             (weights, facts)
         };
         Ok(Model::new(self.prepared.run(&task, &finish, watcher)?))
     }
 
+    /// Rows to learn, and rows to validate on.
+    fn split(&self) -> (Vec<u32>, Vec<u32>) {
+        let all = |rows: usize| (0..rows as u32).collect::<Vec<u32>>();
+        match &self.held_out {
+            Some(held_out) => (all(self.table.rows), all(held_out.rows)),
+            None => {
+                let config = &self.prepared.config;
+                split(self.table.rows, config.valid, &Streams::new(config.seed))
+            }
+        }
+    }
+
+    /// The place of the target among the modelled columns.
+    fn target(&self) -> Option<usize> {
+        let Prepared { config, description: schema, net, .. } = &self.prepared;
+        let index = schema.position(config.target.as_deref()?)?;
+        net.coordinates().columns.iter().position(|place| place.column == index)
+    }
+
     /// The task: rows to learn and rows to validate on.
     fn task(&self) -> Result<TableTask, Error> {
-        let Prepared { config, description: schema, net, .. } = &self.prepared;
-        let streams = Streams::new(config.seed);
-        let all = |rows: usize| (0..rows as u32).collect::<Vec<u32>>();
-        let (learned, held_out) = match &self.held_out {
-            Some(held_out) => (all(self.table.rows), all(held_out.rows)),
-            None => split(self.table.rows, config.valid, &streams),
-        };
+        let Prepared { config, net, .. } = &self.prepared;
+        let (learned, held_out) = self.split();
         let held_out = (self.held_out.as_ref().unwrap_or(&self.table), &held_out[..]);
-        let target = config.target.as_deref().and_then(|name| {
-            let index = schema.position(name)?;
-            net.coordinates().columns.iter().position(|place| place.column == index)
-        });
-        let batch = BatchConfig { rows: config.batch, dropout: config.net.dropout, target };
+        let batch = BatchConfig {
+            rows: config.batch,
+            dropout: config.net.dropout,
+            target: self.target(),
+            trees_alone: config.net.kind == TrunkKind::Trees,
+        };
+        let streams = Streams::new(config.seed);
         Ok(TableTask::new(net.clone(), self.table.clone(), learned, held_out, batch, streams)?)
+    }
+
+    /// The trees of all columns; none if the watcher wants a stop before they are grown.
+    fn grow(
+        &self,
+        config: &TreesConfig,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<Arc<TableTrees>>, Error> {
+        let Prepared { net, identity, .. } = &self.prepared;
+        let (learned, held_out) = self.split();
+        let held_out = (self.held_out.as_ref().unwrap_or(&self.table), &held_out[..]);
+        let growing = Growing {
+            net,
+            rows: ((&self.table, &learned), held_out),
+            target: self.target(),
+            config,
+            streams: Streams::new(self.prepared.config.seed),
+            path: self.prepared.folder().map(|folder| folder.join(TREES)),
+            identity,
+        };
+        growing.run(watcher)
     }
 }
 

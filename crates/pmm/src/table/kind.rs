@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use pmm_core::{Head, ParameterError};
 use pmm_data::{PairKind, Schema};
-use pmm_net::table::{ClockKind, TableNet};
+use pmm_net::table::{ClockKind, ColumnPlace, Shares, TableNet, TableTrees, TreesOfColumn};
 use pmm_net::{Device, Parts, SettingError};
+use pmm_store::Named;
 use pmm_train::table::TableConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::fitted::Fitted;
 use crate::kind::{DataKind, Kind};
+
+use super::trees::{columns_of, tensors_of};
 
 /// The kind `table`.
 #[derive(Debug)]
@@ -27,6 +30,9 @@ pub(crate) struct TableFacts {
     pub(crate) rows: usize,
     /// How far below its share a code counts as impossible, column by column.
     pub(crate) trims: Vec<f64>,
+    /// The trees' shares of every column's law, where there are trees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) shares: Vec<Shares>,
 }
 
 impl Kind for Table {
@@ -36,6 +42,7 @@ impl Kind for Table {
     type Config = TableConfig;
     type Description = Schema;
     type Net = TableNet;
+    type More = Option<Arc<TableTrees>>;
     type Facts = TableFacts;
 
     fn write_description(schema: &Schema) -> Result<String, Error> {
@@ -66,6 +73,22 @@ impl Kind for Table {
 
     fn parts(net: &TableNet) -> &Parts {
         net.parts()
+    }
+
+    fn more_tensors(more: &Self::More) -> Vec<Named> {
+        more.iter().flat_map(|trees| tensors_of(trees.columns().iter().enumerate())).collect()
+    }
+
+    fn read_more(net: &TableNet, tensors: Vec<Named>) -> Result<Self::More, String> {
+        if tensors.is_empty() {
+            return Ok(None);
+        }
+        let columns: Result<Vec<TreesOfColumn>, String> = columns_of(net, tensors)?
+            .into_iter()
+            .enumerate()
+            .map(|(column, trees)| trees.ok_or_else(|| format!("no trees of column {column}")))
+            .collect();
+        Ok(Some(Arc::new(TableTrees::new(net, columns?))))
     }
 
     fn card(model: &Fitted<Self>) -> String {
@@ -113,6 +136,7 @@ impl Kind for Table {
             ("columns", format!("{}, {modelled} in the model", schema.columns.len())),
             ("target", model.config.target.clone().unwrap_or_else(|| "–".into())),
             ("clock", clock_name(net.clock()).to_owned()),
+            ("estimate", estimate_name(model)),
             ("head", head.to_owned()),
         ]
     }
@@ -131,6 +155,19 @@ impl Kind for Table {
     fn seed(config: &TableConfig) -> u64 {
         config.seed
     }
+}
+
+/// What estimates a cell, in words.
+fn estimate_name(model: &Fitted<Table>) -> String {
+    let Some(trees) = &model.more else { return "network".to_owned() };
+    let part = |(place, shares): (&ColumnPlace, &Shares)| match (&place.tokens, &place.value) {
+        (Some(_), Some(_)) => 0.5 * (shares.codes + shares.value),
+        (None, Some(_)) => shares.value,
+        _ => shares.codes,
+    };
+    let places = &model.net.coordinates().columns;
+    let mean = places.iter().zip(&model.facts.shares).map(part).sum::<f64>() / places.len().max(1) as f64;
+    format!("{} trees, with {:.0} % of the say; the rest is the network's", trees.trees(), 100.0 * mean)
 }
 
 /// How the clocks run, in words.

@@ -21,6 +21,7 @@ mod rules;
 mod sample;
 mod score;
 mod trace;
+mod trees;
 
 pub use data::Data;
 pub use evaluate::Evaluate;

@@ -40,7 +40,10 @@ impl std::fmt::Debug for Model {
 
 impl Model {
     pub(crate) fn new(fitted: Fitted<Table>) -> Self {
-        let denoiser = TableDenoiser::new(fitted.net.clone(), fitted.weights.clone());
+        let mut denoiser = TableDenoiser::new(fitted.net.clone(), fitted.weights.clone());
+        if let Some(trees) = &fitted.more {
+            denoiser = denoiser.pooled(trees.clone(), &fitted.facts.shares);
+        }
         Self { denoiser: denoiser.trimmed(&fitted.facts.trims), fitted }
     }
 
@@ -53,6 +56,14 @@ impl Model {
         {
             let path = folder.as_ref().join(crate::folder::WEIGHTS);
             return Err(Error::DamagedModel { path, why: "its trims are not those of its columns".into() });
+        }
+        let shares = &fitted.facts.shares;
+        let possible = |share: f64| (0.0..=1.0).contains(&share);
+        if fitted.more.is_some() && shares.len() != modelled
+            || shares.iter().any(|shares| !possible(shares.codes) || !possible(shares.value))
+        {
+            let path = folder.as_ref().join(crate::folder::WEIGHTS);
+            return Err(Error::DamagedModel { path, why: "its shares are not those of its columns".into() });
         }
         Ok(Self::new(fitted))
     }

@@ -33,6 +33,7 @@ impl Kind for Text {
     type Config = TextConfig;
     type Description = Tokenizer;
     type Net = TextNetwork;
+    type More = ();
     type Facts = TextFacts;
 
     fn write_description(tokenizer: &Tokenizer) -> Result<String, Error> {
