@@ -53,7 +53,7 @@ impl Reader {
                 let (slice, first) = (batch.slice(*given, rows), self.rows);
                 *given += rows;
                 self.rows += rows as u64;
-                return Ok(Some(RowBatch { first, lines: None, batch: slice }));
+                return Ok(Some(RowBatch { first, lines: None, batch: slice, file: None }));
             }
             let next = guarded(source, || self.from.next().transpose())?;
             let Some(batch) = next else { return Ok(None) };

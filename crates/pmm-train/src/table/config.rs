@@ -145,7 +145,7 @@ impl TableConfig {
         let must = "\"marginal\" unless clock = \"gradual\": a reveal draws from the whole law of a column";
         SettingError::unless(whole_law, "head", "\"mean\"", must)?;
         self.net.check()?;
-        self.train.check()
+        self.train.check(self.batch)
     }
 }
 
