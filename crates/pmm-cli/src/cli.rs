@@ -265,7 +265,9 @@ fn count(text: &str) -> Result<u64, String> {
     // Beyond 2^53 a number with an exponent may not be the one that is meant.
     let rounded = |number: &f64| number.fract() == 0.0 && (0.0..=9e15).contains(number);
     let number = || text.contains(['e', 'E']).then(|| text.parse::<f64>().ok().filter(rounded))?;
-    plain.or_else(|| number().map(|number| number as u64)).ok_or_else(|| format!("{text:?} is no whole number"))
+    plain
+        .or_else(|| number().map(|number| number as u64))
+        .ok_or_else(|| format!("{text:?} is no whole number"))
 }
 
 /// Numbers of rows, as in `1000..2000`.

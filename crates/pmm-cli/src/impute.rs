@@ -11,7 +11,10 @@ use crate::write;
 pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
     let device = prepare(&args.common)?;
     let model = pmm::open_on(&args.model, &device)?.into_table()?;
-    let mut impute = model.impute(data(&args.data, args.sql.as_deref())).seed(args.common.seed()).first_row(args.first_row);
+    let mut impute = model
+        .impute(data(&args.data, args.sql.as_deref()))
+        .seed(args.common.seed())
+        .first_row(args.first_row);
     if let Some(draws) = args.draws {
         impute = impute.draws(draws.get());
     }

@@ -127,7 +127,8 @@ fn calibration_widens_what_is_too_sure() {
     let net = net(&schema, ClockKind::Reveal, Head::Marginal);
     let streams = Streams::new(5);
     let rows: Vec<u32> = (0..512).collect();
-    let batch = net.batch(&table, &rows, |_| vec![false; 3], &streams, BatchRows::all(0, rows.len())).unwrap();
+    let batch =
+        net.batch(&table, &rows, |_| vec![false; 3], &streams, BatchRows::all(0, rows.len())).unwrap();
     let weights = net.initial(&streams);
     let loss =
         |weights: &[f32]| net.losses(weights, batch.features.clone(), &batch.targets).iter().sum::<f64>();

@@ -62,7 +62,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let task = ImageTask::new(net.clone(), images, config.clone());
     let initial = task.initial();
     save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;
-    let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step, pmm_train::Shard::WHOLE).2)).collect();
+    let batches: Vec<_> =
+        (0..STEPS).map(|step| batch(&task.batch(step, pmm_train::Shard::WHOLE).2)).collect();
     let mut losses = Losses::default();
     train(&task, &config.train, &pmm_train::Alone, &mut State::new(initial), &mut losses)?;
     let rates: Vec<f64> = (0..STEPS).map(|step| config.train.rate(step)).collect();

@@ -225,7 +225,8 @@ impl<T: Task> Run<'_, T> {
         weights: &[f32],
         mut shards: Vec<(Shard, T::Batch)>,
     ) -> Result<(f64, Vec<usize>), RanksError> {
-        if let Some((Shard::WHOLE, batch)) = shards.pop_if(|_| self.ranks.size() == 1 && self.config.shards == 1)
+        if let Some((Shard::WHOLE, batch)) =
+            shards.pop_if(|_| self.ranks.size() == 1 && self.config.shards == 1)
         {
             let rows = self.task.rows_read(&batch).to_vec();
             return Ok((self.task.gradient(weights, batch, &mut self.gradient), rows));
@@ -390,8 +391,8 @@ mod tests {
     #[test]
     fn endless_poison_stops_the_run_with_a_whole_state() {
         let mut state = State::new(vec![0.0, 0.0]);
-        let error =
-            train(&Toy { poisoned: 200..600 }, &config(), &Alone, &mut state, &mut Quiet::default()).unwrap_err();
+        let error = train(&Toy { poisoned: 200..600 }, &config(), &Alone, &mut state, &mut Quiet::default())
+            .unwrap_err();
         assert!(matches!(error, TrainError::Diverged { step: 225, in_a_row: 25 }), "{error}");
         assert!(state.weights.iter().all(|w| w.is_finite()) && state.best.is_some());
     }
@@ -400,7 +401,8 @@ mod tests {
     fn no_improvement_ends_the_first_attempt() {
         let mut state = State::new(vec![2.0, -1.0]); // nothing to learn
         let config = TrainConfig { validate_every: 10, patience: 3, ..config() };
-        let outcome = train(&Toy { poisoned: 0..0 }, &config, &Alone, &mut state, &mut Quiet::default()).unwrap();
+        let outcome =
+            train(&Toy { poisoned: 0..0 }, &config, &Alone, &mut state, &mut Quiet::default()).unwrap();
         // The best came at once: a second attempt follows, twice as long as the way there.
         assert_eq!((outcome, state.step, state.begun, state.horizon), (Outcome::Done, 60, 40, 20));
     }
@@ -480,7 +482,10 @@ mod tests {
         for at in [1, 99, 100, 301, 599] {
             let mut state = State::new(vec![0.0, 0.0]);
             let mut watcher = Quiet { stop_at: Some(at), ..Default::default() };
-            assert_eq!(train(&task, &config(), &Alone, &mut state, &mut watcher).unwrap(), Outcome::Interrupted);
+            assert_eq!(
+                train(&task, &config(), &Alone, &mut state, &mut watcher).unwrap(),
+                Outcome::Interrupted
+            );
             assert_eq!(state.step, at);
             save_state(&path, &state, &identity).unwrap();
             let mut state = load_state(&path, &identity, 2).unwrap();

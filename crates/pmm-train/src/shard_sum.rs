@@ -144,7 +144,8 @@ impl Tree {
             let rows = cut(length.1 - length.0, rank, size);
             (cut(length.0, rank, size), length.0 + rows.start..length.0 + rows.end)
         };
-        let to: Vec<Vec<u8>> = (0..size).map(segment).map(|(dense, rows)| self.message(&dense, &rows)).collect();
+        let to: Vec<Vec<u8>> =
+            (0..size).map(segment).map(|(dense, rows)| self.message(&dense, &rows)).collect();
         let from = ranks.exchange(&to.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         drop(to);
         self.nodes.clear();
@@ -236,7 +237,8 @@ mod tests {
         let all: Vec<Vec<f32>> = from.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
         let owner = |at: usize| (0..size).find(|rank| cut(DENSE, *rank, size).contains(&at)).unwrap_or(0);
         let sum = |at: usize| {
-            let order = (1..=size).map(|step| (owner(at) + step) % size).filter(|rank| !all[*rank].is_empty());
+            let order =
+                (1..=size).map(|step| (owner(at) + step) % size).filter(|rank| !all[*rank].is_empty());
             order.map(|rank| all[rank][at]).reduce(|a, b| a + b).unwrap_or(0.0)
         };
         Gradient { dense: (0..DENSE).map(sum).collect(), ..own }
@@ -265,7 +267,10 @@ mod tests {
             let expected = plain(shards);
             assert_eq!(tree(shards, &Alone), expected);
             for size in [2, 3, 4, 7] {
-                assert!(on(size, |ranks| tree(shards, ranks)).iter().all(|sum| *sum == expected), "{shards} {size}");
+                assert!(
+                    on(size, |ranks| tree(shards, ranks)).iter().all(|sum| *sum == expected),
+                    "{shards} {size}"
+                );
             }
         }
     }

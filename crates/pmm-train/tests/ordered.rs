@@ -58,7 +58,10 @@ fn learns_a_rhyme() {
     let mut state = State::new(task.initial());
     let before = task.held_out_bits(&state.weights);
     assert!((before.left_to_right.mean - before.random.mean).abs() < 1e-5 && before.random.mean > 4.0);
-    assert_eq!(train(&task, &config.train, &Alone, &mut state, &mut Quiet::default()).unwrap(), Outcome::Done);
+    assert_eq!(
+        train(&task, &config.train, &Alone, &mut state, &mut Quiet::default()).unwrap(),
+        Outcome::Done
+    );
     let after = task.held_out_bits(&state.average);
     assert!(after.left_to_right.mean < 1.0 && after.random.mean < 1.5, "{after:?}");
     let held_out = task.mean_loss(&task.losses(&state.average, 0..task.pieces()));

@@ -76,7 +76,8 @@ macro_rules! run {
 }
 
 fn rows() -> String {
-    let row = |i: usize| format!("{},{:.2},{}\n", i % 7, (i * i % 101) as f64 / 7.0, ["a", "b", "c"][i * 5 % 3]);
+    let row =
+        |i: usize| format!("{},{:.2},{}\n", i % 7, (i * i % 101) as f64 / 7.0, ["a", "b", "c"][i * 5 % 3]);
     "n,x,level\n".to_owned() + &(0..300).map(row).collect::<String>()
 }
 

@@ -20,7 +20,8 @@ const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(crate) fn find_files(path: &Path) -> Result<Option<Vec<FoundFile>>, ReadError> {
     let (files, above) = if path.is_dir() {
         let mut files = Vec::new();
-        walk(path, &mut files).map_err(|source| ReadError::Io { path: path.display().to_string(), source })?;
+        walk(path, &mut files)
+            .map_err(|source| ReadError::Io { path: path.display().to_string(), source })?;
         (files, path.components().count())
     } else if is_pattern(path) && !path.exists() {
         let fixed = path.components().take_while(|part| !is_pattern(Path::new(part))).count();
@@ -92,7 +93,8 @@ fn matching(pattern: &Path) -> Result<Vec<PathBuf>, ReadError> {
         })?;
         // A pattern may name folders of which all files are meant.
         if file.is_dir() {
-            walk(&file, &mut files).map_err(|source| ReadError::Io { path: file.display().to_string(), source })?;
+            walk(&file, &mut files)
+                .map_err(|source| ReadError::Io { path: file.display().to_string(), source })?;
         } else {
             files.push(file);
         }

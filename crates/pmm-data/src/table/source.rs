@@ -78,13 +78,18 @@ enum Store {
 /// What the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    Delimited { delimiter: u8, gzip: bool },
+    Delimited {
+        delimiter: u8,
+        gzip: bool,
+    },
     Parquet,
     Arrow,
     ArrowStream,
     Batches,
     /// Files; with the delimiter, if they are delimited text.
-    Parts { delimiter: Option<u8> },
+    Parts {
+        delimiter: Option<u8>,
+    },
 }
 
 impl Source {
@@ -279,7 +284,9 @@ impl Source {
     /// What separates fields; a comma for Parquet and Arrow.
     pub fn delimiter(&self) -> char {
         match self.format {
-            Format::Delimited { delimiter, .. } | Format::Parts { delimiter: Some(delimiter) } => delimiter as char,
+            Format::Delimited { delimiter, .. } | Format::Parts { delimiter: Some(delimiter) } => {
+                delimiter as char
+            }
             _ => ',',
         }
     }

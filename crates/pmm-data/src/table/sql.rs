@@ -23,7 +23,8 @@ impl Source {
     /// `postgresql://…`, or any other of which the driver `adbc_driver_SCHEME` is installed. A query is made once: its rows are kept in a
     /// temporary file, so that they can be read several times.
     pub fn query(uri: &str, sql: &str) -> Result<Self, ReadError> {
-        let failed = |error: adbc_core::error::Error| ReadError::Database { uri: shown(uri), reason: error.message };
+        let failed =
+            |error: adbc_core::error::Error| ReadError::Database { uri: shown(uri), reason: error.message };
         let Some((scheme, rest)) = uri.split_once("://") else {
             let reason = "it has no scheme, such as sqlite:// or postgresql://".into();
             return Err(ReadError::Database { uri: shown(uri), reason });
@@ -46,8 +47,8 @@ impl Source {
         }
         statement.set_sql_query(sql).map_err(failed)?;
         let rows = statement.execute().map_err(failed)?;
-        let (file, digest) = kept(rows)
-            .map_err(|error| ReadError::Database { uri: shown(uri), reason: error.to_string() })?;
+        let (file, digest) =
+            kept(rows).map_err(|error| ReadError::Database { uri: shown(uri), reason: error.to_string() })?;
         Self::of_spool(&shown(uri), file, digest)
     }
 }
@@ -68,7 +69,8 @@ fn driver(name: &str) -> Result<ManagedDriver, ReadError> {
     let version = AdbcVersion::V110;
     let found = ManagedDriver::load_from_name(name, None, version, LOAD_FLAG_DEFAULT, None);
     let folders = std::env::var_os(DRIVER_PATH).unwrap_or_default();
-    let libraries = std::env::split_paths(&folders).map(|folder: PathBuf| folder.join(format!("lib{name}.so")));
+    let libraries =
+        std::env::split_paths(&folders).map(|folder: PathBuf| folder.join(format!("lib{name}.so")));
     let library = libraries.into_iter().find(|library| library.exists());
     let loaded = match (found, library) {
         (Err(_), Some(library)) => ManagedDriver::load_dynamic_from_filename(library, None, version),
@@ -78,9 +80,7 @@ fn driver(name: &str) -> Result<ManagedDriver, ReadError> {
 }
 
 /// Rows in a temporary file, a batch at a time, and their digest.
-fn kept(
-    rows: impl RecordBatchReader,
-) -> Result<(NamedTempFile, blake3::Hash), arrow_schema::ArrowError> {
+fn kept(rows: impl RecordBatchReader) -> Result<(NamedTempFile, blake3::Hash), arrow_schema::ArrowError> {
     let (file, schema) = (NamedTempFile::new()?, rows.schema());
     let mut digest = TableDigest::new(&schema);
     let mut writer = FileWriter::try_new_buffered(file.reopen()?, &schema)?;

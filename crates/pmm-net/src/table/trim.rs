@@ -111,7 +111,10 @@ mod tests {
         let first = net.cell(&table, 0, 0).token.unwrap() as usize;
         weights[biases + first] = 0.992f32.ln();
         weights[biases + 1 - first] = 0.008f32.ln();
-        let batch = |rows: &[u32]| net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), BatchRows::all(0, rows.len())).unwrap();
+        let batch = |rows: &[u32]| {
+            net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), BatchRows::all(0, rows.len()))
+                .unwrap()
+        };
         let only_p: Vec<u32> = (0..100).map(|i| 2 * i).collect();
         let all: Vec<u32> = (0..200).collect();
         assert_eq!(net.trims(&weights, &[batch(&all)]), [0.0, 0.0]);

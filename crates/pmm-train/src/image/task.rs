@@ -222,7 +222,8 @@ mod tests {
         let settings = || ImageConfig { augment: 0.5, ..ImageConfig::default() };
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let first = task(settings());
-        let batches: Vec<_> = pool(1).install(|| (0..3).map(|step| first.batch(step, Shard::WHOLE)).collect());
+        let batches: Vec<_> =
+            pool(1).install(|| (0..3).map(|step| first.batch(step, Shard::WHOLE)).collect());
         let anew = task(settings());
         assert!(pool(3).install(|| anew.batch(2, Shard::WHOLE)) == batches[2]);
         let told = |batch: usize| -> Vec<Vec<f32>> {

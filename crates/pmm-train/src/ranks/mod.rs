@@ -57,10 +57,16 @@ impl RanksError {
     /// What to do.
     pub fn hint(&self) -> String {
         match self {
-            Self::Gone { .. } => "see why that process ended; the fit goes on from its last checkpoint".into(),
+            Self::Gone { .. } => {
+                "see why that process ended; the fit goes on from its last checkpoint".into()
+            }
             Self::NoMpi { .. } => "build pmm with the feature mpi, or start one process".into(),
-            Self::Unusable { .. } => "start the program with the mpirun of the MPI that it was built with".into(),
-            Self::OutOfStep { .. } => "start all ranks with the same program and the same command line".into(),
+            Self::Unusable { .. } => {
+                "start the program with the mpirun of the MPI that it was built with".into()
+            }
+            Self::OutOfStep { .. } => {
+                "start all ranks with the same program and the same command line".into()
+            }
         }
     }
 }

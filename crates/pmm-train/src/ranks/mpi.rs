@@ -99,13 +99,14 @@ impl Mpi {
         piece: usize,
     ) {
         let part = |length: usize| length.saturating_sub(start).min(piece);
-        let mut outgoing = Vec::with_capacity(to.iter().map(|bytes| part(bytes.len())).sum());
+        // Never without a place of its own: where an empty vector points to is what Open MPI calls MPI_IN_PLACE.
+        let mut outgoing = Vec::with_capacity(1 + to.iter().map(|bytes| part(bytes.len())).sum::<usize>());
         for bytes in to {
             outgoing.extend_from_slice(&bytes[start.min(bytes.len())..][..part(bytes.len())]);
         }
         let out_counts: Vec<i32> = to.iter().map(|bytes| part(bytes.len()) as i32).collect();
         let in_counts: Vec<i32> = coming.iter().map(|length| part(*length as usize) as i32).collect();
-        let mut incoming = vec![0u8; in_counts.iter().map(|count| *count as usize).sum()];
+        let mut incoming = vec![0u8; 1 + in_counts.iter().map(|count| *count as usize).sum::<usize>()];
         {
             let sent = Partition::new(&outgoing[..], &out_counts[..], places(&out_counts));
             let mut received = PartitionMut::new(&mut incoming[..], &in_counts[..], places(&in_counts));
@@ -122,5 +123,12 @@ impl Mpi {
 
 /// Where each part begins.
 fn places(counts: &[i32]) -> Vec<i32> {
-    counts.iter().scan(0, |at, count| { let here = *at; *at += count; Some(here) }).collect()
+    counts
+        .iter()
+        .scan(0, |at, count| {
+            let here = *at;
+            *at += count;
+            Some(here)
+        })
+        .collect()
 }

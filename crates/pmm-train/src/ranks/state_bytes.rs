@@ -30,7 +30,8 @@ fn write(state: &State) -> Vec<u8> {
 fn read(bytes: &[u8], weights: usize) -> Option<State> {
     let (counts, numbers) = bytes.split_at_checked(64)?;
     let counts: Vec<u64> = bytemuck::pod_collect_to_vec(counts);
-    let [step, begun, horizon, skipped, skipped_in_a_row, updates, best, loss] = counts[..].try_into().ok()?;
+    let [step, begun, horizon, skipped, skipped_in_a_row, updates, best, loss] =
+        counts[..].try_into().ok()?;
     let numbers: Vec<f32> = (numbers.len() % 4 == 0).then(|| bytemuck::pod_collect_to_vec(numbers))?;
     let parts = if best == u64::MAX { 4 } else { 5 };
     if numbers.len() != parts * weights {

@@ -55,8 +55,9 @@ impl Ranks for Threads {
             sender.send(bytes.to_vec()).map_err(|_| RanksError::Gone { rank })?;
         }
         let from = self.from.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let receive =
-            |(rank, receiver): (usize, &Receiver<Vec<u8>>)| receiver.recv().map_err(|_| RanksError::Gone { rank });
+        let receive = |(rank, receiver): (usize, &Receiver<Vec<u8>>)| {
+            receiver.recv().map_err(|_| RanksError::Gone { rank })
+        };
         from.iter().enumerate().map(receive).collect()
     }
 }
