@@ -54,7 +54,7 @@ impl Options {
         if ranks.rank() == 0 || self.place.is_none() {
             return Ok(self);
         }
-        let folder = String::from_utf8_lossy(&ranks.from_first(&[])?).into_owned();
+        let folder = String::from_utf8_lossy(&ranks.bytes_of_first(&[])?).into_owned();
         let place = Some(Place { folder: folder.into(), mode: Mode::Follow });
         Ok(Self { place, device: self.device, ranks: self.ranks, ..Self::default() })
     }
@@ -229,7 +229,7 @@ impl<K: Kind> Prepared<K> {
         if ranks.rank() == 0
             && let Some(work) = &self.work
         {
-            ranks.from_first(work.path.to_string_lossy().as_bytes())?;
+            ranks.bytes_of_first(work.path.to_string_lossy().as_bytes())?;
         }
         let processors = ranks.gather(processor().as_bytes())?;
         let words = |rank: usize| String::from_utf8_lossy(&processors[rank]).into_owned();

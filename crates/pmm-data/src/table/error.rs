@@ -156,6 +156,12 @@ pub enum ReadError {
         /// The database.
         uri: String,
     },
+    /// An address in a store that this build cannot reach.
+    #[error("{address} is in a store, and this build of pmm reads none")]
+    NoStore {
+        /// The address.
+        address: String,
+    },
     /// A folder or pattern without a file that could be a table.
     #[error("{path}: there is no file that could be a table")]
     NoFiles {
@@ -230,6 +236,7 @@ impl ReadError {
                 let package = name.replace('_', "-");
                 format!("install it (pip install {package}), and name the folder of its lib{name}.so in the variable ADBC_DRIVER_PATH")
             }
+            Self::NoStore { .. } => "build pmm with the feature s3, or copy the files".into(),
             Self::NoQuery { .. } => "give a query, such as select * from TABLE".into(),
             Self::NoFiles { .. } => format!("tables are known by how their names end ({})", FileFormat::ENDINGS),
             Self::OtherPart { .. } => {

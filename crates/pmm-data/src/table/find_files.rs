@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::ReadError;
 use super::file_format::FileFormat;
+use super::remote;
 
 /// A file of a table, and the `key=value` folders that it lies in, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +30,24 @@ pub(crate) fn find_files(path: &Path) -> Result<Option<Vec<FoundFile>>, ReadErro
     } else {
         return Ok(None);
     };
-    let mut files: Vec<FoundFile> = files.into_iter().map(|path| found(path, above)).collect();
+    let files = files.into_iter().map(|path| found(path, above)).collect();
+    in_order(&path.display().to_string(), files).map(Some)
+}
+
+/// The same in a store, where the folder ends in `/`.
+pub(crate) fn found_addresses(address: &str) -> Result<Option<Vec<FoundFile>>, ReadError> {
+    let Some(addresses) = remote::list(address)? else { return Ok(None) };
+    let fixed = address.split(['*', '?', '[']).next().unwrap_or_default();
+    let above = fixed.rsplit_once('/').map_or(0, |(folder, _)| Path::new(folder).components().count());
+    let hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with(['.', '_']);
+    let is_data = |path: &PathBuf| is_table_name(path) && !path.components().skip(above).any(hidden);
+    let paths = addresses.into_iter().map(PathBuf::from).filter(is_data);
+    in_order(address, paths.map(|path| found(path, above)).collect()).map(Some)
+}
+
+fn in_order(name: &str, mut files: Vec<FoundFile>) -> Result<Vec<FoundFile>, ReadError> {
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    if files.is_empty() {
-        return Err(ReadError::NoFiles { path: path.display().to_string() });
-    }
-    Ok(Some(files))
+    if files.is_empty() { Err(ReadError::NoFiles { path: name.to_owned() }) } else { Ok(files) }
 }
 
 /// Whether a folder holds files of tables, by their names.

@@ -43,8 +43,14 @@ mod parts;
 mod places;
 mod profile;
 mod profile_forms;
+mod ranged;
 mod raw;
 mod raw_text;
+#[cfg(feature = "s3")]
+mod remote;
+#[cfg(not(feature = "s3"))]
+#[path = "no_remote.rs"]
+mod remote;
 mod rows_decoder;
 mod rules;
 mod sample;

@@ -15,10 +15,12 @@ use super::columnar;
 use super::delimited::Lines;
 use super::digest;
 use super::error::ReadError;
-use super::find_files::{FoundFile, find_files};
+use super::find_files::{FoundFile, find_files, found_addresses};
 use super::foreign::Foreign;
 use super::header::{self, Header, HeaderEvidence};
 use super::parts::Parts;
+use super::ranged::RangedReader;
+use super::remote::Remote;
 use super::schema::Schema;
 use super::sniff::{self, Dialect, Sniffed};
 use crate::unpacked::Unpacked;
@@ -73,6 +75,7 @@ enum Store {
     Memory(bytes::Bytes),
     Batches(Vec<RecordBatch>),
     Parts(Arc<Parts>),
+    Remote(Remote),
 }
 
 /// What the bytes are.
@@ -93,13 +96,20 @@ pub(crate) enum Format {
 }
 
 impl Source {
-    /// Opens a file, a folder or pattern of files, or standard input for `-`, and looks at its beginning.
+    /// Opens a file, a folder or pattern of files, the same in an S3-compatible store (`s3://…`, with the feature `s3`), or standard input
+    /// for `-`, and looks at its beginning.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, ReadError> {
         let path = path.as_ref();
         if path == Path::new("-") {
             return Self::spool("standard input", &mut io::stdin().lock(), options);
         }
         let name = path.display().to_string();
+        if name.starts_with("s3://") {
+            return match found_addresses(&name)? {
+                Some(files) => Self::of_files(path, &files, options),
+                None => Self::new(name.clone(), Store::Remote(Remote::open(&name)?), options),
+            };
+        }
         if name.contains("://") && !path.exists() {
             return Err(ReadError::NoQuery { uri: name });
         }
@@ -353,6 +363,9 @@ impl Source {
 
     /// The bytes as they are, and how many there are.
     fn raw(&self) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
+        if let Some(remote) = self.remote() {
+            return Ok((Box::new(RangedReader::new(remote)), remote.length()));
+        }
         let Some(file) = self.file()? else {
             let bytes = self.memory();
             let length = bytes.len() as u64;
@@ -367,8 +380,13 @@ impl Source {
         match &self.store {
             Store::Path(path) => File::open(path).map(Some).map_err(|error| self.io(error)),
             Store::Spool(file) => file.reopen().map(Some).map_err(|error| self.io(error)),
-            Store::Memory(_) | Store::Batches(_) | Store::Parts(_) => Ok(None),
+            Store::Memory(_) | Store::Batches(_) | Store::Parts(_) | Store::Remote(_) => Ok(None),
         }
+    }
+
+    /// The file, if it is in a store.
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        if let Store::Remote(remote) = &self.store { Some(remote) } else { None }
     }
 
     /// The files of a table of many.

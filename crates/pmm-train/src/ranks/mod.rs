@@ -88,7 +88,7 @@ pub trait Ranks: Debug + Send + Sync {
     }
 
     /// The bytes of rank 0; those of the others are not looked at.
-    fn from_first(&self, bytes: &[u8]) -> Result<Vec<u8>, RanksError> {
+    fn bytes_of_first(&self, bytes: &[u8]) -> Result<Vec<u8>, RanksError> {
         let bytes = if self.rank() == 0 { bytes } else { &[] };
         Ok(self.gather(bytes)?.swap_remove(0))
     }

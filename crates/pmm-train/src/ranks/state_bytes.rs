@@ -9,7 +9,7 @@ pub(crate) fn share_state(state: &mut State, ranks: &dyn Ranks) -> Result<(), Ra
     if ranks.size() == 1 {
         return Ok(());
     }
-    let bytes = ranks.from_first(&if ranks.rank() == 0 { write(state) } else { Vec::new() })?;
+    let bytes = ranks.bytes_of_first(&if ranks.rank() == 0 { write(state) } else { Vec::new() })?;
     let out_of_step = RanksError::OutOfStep { rank: 0, bytes: bytes.len() };
     *state = read(&bytes, state.weights.len()).ok_or(out_of_step)?;
     Ok(())
