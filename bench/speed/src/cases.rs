@@ -137,7 +137,9 @@ impl Case {
                 trunk.backward(weights, x.clone(), vec![], loss, gradient)
             }
             Self::Text { net, texts, .. } => net.gradient(weights, texts, gradient),
-            Self::Image { net, images, .. } => net.gradient(weights, images, Streams::new(0), 0, gradient),
+            Self::Image { net, images, .. } => {
+                net.gradient(weights, images, Streams::new(0), (0, 0), gradient)
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use pmm_train::{Progress, State, Task, TrainConfig, Watcher, train};
+use pmm_train::{Alone, Progress, Shard, State, Task, TrainConfig, Watcher, train};
 
 use cases::Case;
 
@@ -51,7 +51,7 @@ fn steps(case: &Case, state: &mut State, times: u32) -> Result<(), Box<dyn Error
         decay: false,
         ..TrainConfig::default()
     };
-    train(case, &config, state, &mut Unwatched).map_err(|_| "training failed")?;
+    train(case, &config, &Alone, state, &mut Unwatched).map_err(|_| "training failed")?;
     Ok(())
 }
 
@@ -70,15 +70,21 @@ impl Watcher for Unwatched {
 /// The batch is always the same, and held-out data there are none.
 impl Task for Case {
     type Batch = ();
-    fn batch(&self, _: u64) {}
+    fn batch(&self, _: u64, _: Shard) {}
+    fn batch_rows(&self) -> usize {
+        1
+    }
     fn gradient(&self, weights: &[f32], (): (), gradient: &mut [f32]) -> f64 {
         self.gradient(weights, gradient)
     }
     fn initial(&self) -> Vec<f32> {
         self.initial()
     }
-    fn validate(&self, _: &[f32]) -> f64 {
-        f64::NAN
+    fn pieces(&self) -> usize {
+        0
+    }
+    fn losses(&self, _: &[f32], _: std::ops::Range<usize>) -> Vec<f64> {
+        Vec::new()
     }
     fn decayed(&self) -> Vec<f32> {
         self.parts().decayed()

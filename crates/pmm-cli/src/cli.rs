@@ -59,9 +59,13 @@ impl Common {
 /// Where rows go.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The file to write [default: standard output]; for images a .png for all, or a folder for one file each
+    /// The file to write [default: standard output]; for images a .png for all, or a folder for one file each. With --rows-per-file a name
+    /// with a *, for which the numbers of files stand: 'part-*.parquet'
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Cut rows into files of so many, such as 1e6: row r goes to file r/N, whoever makes it, so that many jobs make one data set
+    #[arg(long, value_name = "N", value_parser = count, requires = "out")]
+    pub(crate) rows_per_file: Option<u64>,
     /// The format [default: by the name of the file, else csv]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
@@ -191,8 +195,12 @@ impl From<OsString> for HeldOut {
 /// in it are classes), IDX (MNIST), CIFAR-10 .bin, npy or npz; --set size=32 makes them alike. The result is a folder NAME.pmm for the other verbs.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
-    /// The table, text or images
+    /// The table, text or images; of a table also a folder or a quoted pattern of files, whose key=value folders are columns
     pub(crate) data: PathBuf,
+    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
+    /// postgresql://…
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) sql: Option<String>,
     /// Settings by name: text8, openwebtext, cifar10, cifar10-poisson, ffhq64, afhqv2 (full size), text8-tiny, shakespeare,
     /// mnist, cifar10-tiny (two cores)
     #[arg(long, value_name = "NAME")]
@@ -251,10 +259,21 @@ pub(crate) struct FitArgs {
     pub(crate) common: Common,
 }
 
+/// A whole number, also written `1e9` or `2.5e6`.
+fn count(text: &str) -> Result<u64, String> {
+    let plain = text.parse::<u64>().ok();
+    // Beyond 2^53 a number with an exponent may not be the one that is meant.
+    let rounded = |number: &f64| number.fract() == 0.0 && (0.0..=9e15).contains(number);
+    let number = || text.contains(['e', 'E']).then(|| text.parse::<f64>().ok().filter(rounded))?;
+    plain
+        .or_else(|| number().map(|number| number as u64))
+        .ok_or_else(|| format!("{text:?} is no whole number"))
+}
+
 /// Numbers of rows, as in `1000..2000`.
 fn row_range(text: &str) -> Result<std::ops::Range<u64>, String> {
     let (first, end) = text.split_once("..").ok_or("rows are given as A..B, such as 0..1000")?;
-    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("{text:?} is no row number"));
+    let number = |text: &str| count(text.trim()).map_err(|_| format!("{text:?} is no row number"));
     let (first, end) = (number(first)?, number(end)?);
     if first < end { Ok(first..end) } else { Err(format!("there are no rows from {first} to {end}")) }
 }
@@ -264,8 +283,8 @@ fn row_range(text: &str) -> Result<std::ops::Range<u64>, String> {
 pub(crate) struct SampleArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// How many [default: 1000 rows, 1 text, 64 images]
-    #[arg(short, value_name = "N")]
+    /// How many, such as 500 or 1e9 [default: 1000 rows, 1 text, 64 images]
+    #[arg(short, value_name = "N", value_parser = count)]
     pub(crate) n: Option<u64>,
     /// For tables: rows A to B of the endless sample of the seed, B left out, counted from 0: pieces made anywhere fit together
     #[arg(long, value_name = "A..B", conflicts_with_all = ["n", "given_file"], value_parser = row_range)]
@@ -310,8 +329,12 @@ pub(crate) struct SampleArgs {
 pub(crate) struct ImputeArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// The table with gaps; - reads standard input
+    /// The table with gaps: a file, a folder or a quoted pattern of files; - reads standard input
     pub(crate) data: PathBuf,
+    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
+    /// postgresql://…
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) sql: Option<String>,
     /// Draw every gap so many times: so many completed tables, one after the other, numbered in a first column `draw`
     #[arg(long, value_name = "K")]
     pub(crate) draws: Option<NonZeroU64>,
@@ -385,8 +408,12 @@ pub(crate) enum EmptyCells {
 pub(crate) struct PredictArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// Rows to predict for; - reads standard input. What it says of the target is not looked at
+    /// Rows to predict for: a file, a folder or a quoted pattern of files; - reads standard input. What it says of the target is not looked at
     pub(crate) data: PathBuf,
+    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
+    /// postgresql://…
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) sql: Option<String>,
     /// The column to predict [default: the model's target]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
@@ -414,8 +441,12 @@ pub(crate) struct PredictArgs {
 pub(crate) struct ScoreArgs {
     /// A model's folder
     pub(crate) model: PathBuf,
-    /// Rows or texts to score; - reads standard input
+    /// Rows or texts to score; of rows also a folder or a quoted pattern of files; - reads standard input
     pub(crate) data: PathBuf,
+    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
+    /// postgresql://…
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) sql: Option<String>,
     /// What an empty cell of the rows says: that there is nothing, or nothing
     #[arg(long, value_enum, default_value = "missing")]
     pub(crate) empty: EmptyCells,

@@ -23,6 +23,7 @@ fn table(error: &ReadError) -> Option<String> {
         ReadError::NoDelimiter { separator, .. } => {
             format!("--set delimiter='{separator}', or --set delimiter=, if it is one column")
         }
+        ReadError::NoQuery { .. } => "--sql 'select * from TABLE' says which rows are meant".into(),
         ReadError::Infinite { column, value, .. } => format!(
             "--set columns.{column}.specials={value} keeps it as a special value; in a text file, --missing 'NA;{value}' makes \
              it missing (in place of the built-in markers)"

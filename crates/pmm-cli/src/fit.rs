@@ -4,20 +4,26 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use pmm::table::{Header, Overrides, ReadOptions};
-use pmm::{DataKind, Device, Error, FitOutcome, FitSummary, Settings, image, table, text};
+use pmm::{AllRanks, DataKind, Device, Error, FitOutcome, FitSummary, Settings, image, table, text};
 
 use crate::cli::{FitArgs, HeldOut};
+use crate::data::data;
 use crate::output::{refuse, say};
 use crate::terminal::watcher;
 use crate::{columns, dry_run, output};
 
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
+    let ranks = pmm::ranks().map_err(Error::from)?;
+    output::set_rank(ranks.rank());
+    if args.dry_run && ranks.rank() > 0 {
+        return Ok(());
+    }
     let device = output::prepare(&args.common)?;
     let set = pairs(args)?;
     match kind(args, &set)? {
-        DataKind::Table => fit_table(args, &set, device),
-        DataKind::Text => fit_text(args, &set, device),
-        DataKind::Image => fit_images(args, &set, device),
+        DataKind::Table => fit_table(args, &set, device, ranks),
+        DataKind::Text => fit_text(args, &set, device, ranks),
+        DataKind::Image => fit_images(args, &set, device, ranks),
     }
 }
 
@@ -38,6 +44,7 @@ fn pairs(args: &FitArgs) -> anyhow::Result<Set> {
 /// Of what kind the data are: as the user says, as those of a fit that goes on, else by what is there.
 fn kind(args: &FitArgs, set: &Set) -> anyhow::Result<DataKind> {
     match set.iter().rev().find(|(key, _)| key == "kind") {
+        None if args.sql.is_some() => Ok(DataKind::Table),
         None => match args.resume.then(|| pmm::kind_of_model(&folder(args))).flatten() {
             Some(kind) => Ok(kind),
             None => Ok(pmm::recognise(&args.data, args.preset.as_deref())?),
@@ -69,8 +76,11 @@ fn settings<'a>(args: &FitArgs, set: impl Iterator<Item = &'a (String, String)>)
 
 /// Applies what all kinds of fits take; a dry run leaves nothing behind.
 macro_rules! configured {
-    ($fit:expr, $args:expr, $settings:expr, $device:expr, $folder:expr) => {{
+    ($fit:expr, $args:expr, $settings:expr, ($device:expr, $ranks:expr), $folder:expr) => {{
         let mut fit = $fit.settings(&$settings).device($device);
+        if !$args.dry_run {
+            fit = fit.ranks($ranks);
+        }
         if let Some(steps) = $args.steps {
             fit = fit.steps(steps);
         }
@@ -105,11 +115,11 @@ fn folder(args: &FitArgs) -> PathBuf {
     args.out.clone().unwrap_or_else(|| default_folder(&args.data))
 }
 
-fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
+fn fit_table(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyhow::Result<()> {
     let (overrides, options, rest) = reading(args, set)?;
     let settings = settings(args, rest.into_iter())?;
     let (folder, _scratch) = place(args)?;
-    let mut fit = table::Fit::new(table::Data::open(&args.data).reading(options)).columns(overrides);
+    let mut fit = table::Fit::new(data(&args.data, args.sql.as_deref()).reading(options)).columns(overrides);
     if let Some(target) = &args.target {
         fit = fit.target(target);
     }
@@ -123,7 +133,7 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
         fit = fit.without_rule(name);
     }
     let mut watcher = watcher(args.common.quiet);
-    let prepared = configured!(fit, args, settings, device, folder).prepare(&mut watcher)?;
+    let prepared = configured!(fit, args, settings, (device, ranks), folder).prepare(&mut watcher)?;
     if args.dry_run {
         return dry_run::table(&prepared, args.json);
     }
@@ -153,12 +163,12 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn fit_text(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
+fn fit_text(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyhow::Result<()> {
     refuse_columns(args, "a text has no columns", "the last tenth of the text")?;
     let (settings, (folder, _scratch)) = (settings(args, set.iter())?, place(args)?);
     let mut watcher = watcher(args.common.quiet);
     let fit = text::Fit::new(text::Data::open(&args.data));
-    let prepared = configured!(fit, args, settings, device, folder).prepare(&mut watcher)?;
+    let prepared = configured!(fit, args, settings, (device, ranks), folder).prepare(&mut watcher)?;
     if args.dry_run {
         return dry_run::text(&prepared, args.json);
     }
@@ -184,12 +194,12 @@ fn fit_text(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn fit_images(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
+fn fit_images(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyhow::Result<()> {
     refuse_columns(args, "images have no columns", "a tenth of the images")?;
     let (settings, (folder, _scratch)) = (settings(args, set.iter())?, place(args)?);
     let mut watcher = watcher(args.common.quiet);
     let fit = image::Fit::new(image::Data::open(&args.data));
-    let prepared = configured!(fit, args, settings, device, folder.clone()).prepare(&mut watcher)?;
+    let prepared = configured!(fit, args, settings, (device, ranks), folder.clone()).prepare(&mut watcher)?;
     if args.dry_run {
         return dry_run::images(&prepared, args.json);
     }
@@ -210,8 +220,8 @@ fn fit_images(args: &FitArgs, set: &Set, device: Device) -> anyhow::Result<()> {
 
 /// Refuses what only tables have.
 fn refuse_columns(args: &FitArgs, why: &str, share: &str) -> anyhow::Result<()> {
-    if args.target.is_some() || args.schema.is_some() || args.missing.is_some() {
-        return refuse(why, "leave out --target, --schema and --missing");
+    if args.target.is_some() || args.schema.is_some() || args.missing.is_some() || args.sql.is_some() {
+        return refuse(why, "leave out --target, --schema, --missing and --sql");
     }
     if let Some(HeldOut::File(path)) = &args.valid {
         return refuse(
@@ -265,9 +275,10 @@ fn set_reading(options: &mut ReadOptions, key: &str, value: &str) -> anyhow::Res
     Ok(())
 }
 
-/// `penguins.csv.gz` → `penguins.pmm`.
+/// `penguins.csv.gz` → `penguins.pmm`; of a pattern, by the last folder before it.
 fn default_folder(data: &Path) -> PathBuf {
-    let name = data.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
+    let whole = data.ancestors().find(|path| !pmm::table::is_pattern(path)).unwrap_or(data);
+    let name = whole.file_name().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned());
     let name = name.split('.').find(|part| !part.is_empty()).filter(|name| *name != "-").unwrap_or("model");
     PathBuf::from(format!("{name}.pmm"))
 }

@@ -1,9 +1,9 @@
 //! `pmm impute`: gaps filled by draws from their law given the rest of the row.
 
-use pmm::table::Data;
 use pmm::{Event, Watcher};
 
 use crate::cli::ImputeArgs;
+use crate::data::data;
 use crate::output::{prepare, say, say_notes};
 use crate::terminal::{interrupted, watcher};
 use crate::write;
@@ -11,7 +11,10 @@ use crate::write;
 pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
     let device = prepare(&args.common)?;
     let model = pmm::open_on(&args.model, &device)?.into_table()?;
-    let mut impute = model.impute(Data::open(&args.data)).seed(args.common.seed()).first_row(args.first_row);
+    let mut impute = model
+        .impute(data(&args.data, args.sql.as_deref()))
+        .seed(args.common.seed())
+        .first_row(args.first_row);
     if let Some(draws) = args.draws {
         impute = impute.draws(draws.get());
     }
@@ -25,7 +28,7 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
         impute = impute.typed();
     }
     let mut rows = impute.rows()?;
-    let mut writer = write::rows(&args.output, rows.delimiter(), &rows.columns())?;
+    let mut writer = write::rows(&args.output, rows.delimiter(), &rows.columns(), args.first_row)?;
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "cells filled", total: None });
     while let Some(batch) = rows.next() {

@@ -4,6 +4,7 @@
 mod cli;
 mod columns;
 mod completions;
+mod data;
 mod data_flags;
 mod demo;
 mod dry_run;
@@ -33,11 +34,16 @@ use cli::{Cli, Command};
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     output::tell_of_panics();
     match run(Cli::parse_from(arguments)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            pmm::finish_ranks();
+            ExitCode::SUCCESS
+        }
         // A reader that has seen enough (`pmm … | head`) is no failure.
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::report(&error);
+            // Other ranks would wait for this one.
+            pmm::abort_ranks();
             ExitCode::FAILURE
         }
     }

@@ -17,8 +17,27 @@ pub(crate) fn print(bytes: &[u8]) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
+/// The rank of this process, where several work together.
+static RANK: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+
+/// Says which rank this is: all but rank 0 are silent from here on, unless they alone fail.
+pub(crate) fn set_rank(rank: usize) {
+    let _ = RANK.set(rank);
+}
+
+/// Whether another rank speaks for this one.
+pub(crate) fn is_silent() -> bool {
+    RANK.get().is_some_and(|rank| *rank > 0)
+}
+
 /// A line on standard error. Whoever reads it may have gone: that never costs a result.
 pub(crate) fn say(line: impl AsRef<str>) {
+    if !is_silent() {
+        write_line(line);
+    }
+}
+
+fn write_line(line: impl AsRef<str>) {
     let _ = writeln!(std::io::stderr().lock(), "{}", visible(line.as_ref()));
 }
 
@@ -69,9 +88,17 @@ pub(crate) fn refuse<T>(what: impl Into<String>, hint: impl Into<String>) -> any
 
 /// What happened and why, then what to do.
 pub(crate) fn report(error: &anyhow::Error) {
-    say(format!("error: {}", message(error)));
+    let rank = match RANK.get() {
+        Some(rank) if *rank > 0 => {
+            // What all ranks fail of, rank 0 tells, and ends this one.
+            std::thread::sleep(std::time::Duration::from_secs(2));
+            format!("rank {rank}: ")
+        }
+        _ => String::new(),
+    };
+    write_line(format!("{rank}error: {}", message(error)));
     if let Some(hint) = hint(error) {
-        say(format!("hint: {hint}"));
+        write_line(format!("{rank}hint: {hint}"));
     }
 }
 
@@ -113,6 +140,9 @@ fn flags(error: &Error) -> Option<&'static str> {
         }
         Error::UnknownSetting { .. } | Error::Setting(_) => {
             "pmm fit --dry-run shows all settings; columns are set by columns.NAME.pair=…"
+        }
+        Error::Ranks(pmm::RanksError::NoMpi { .. }) => {
+            "cargo build --release --features mpi builds a pmm that mpirun can start many of"
         }
         Error::NotAModel { .. } => "pmm fit DATA makes a model",
         Error::Unfinished { .. } => "pmm fit DATA --resume goes on with it",

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use pmm::arrow::{ArrayRef, DataType, Field, Float64Array, RecordBatch, Schema};
-use pmm::table::{Data, Empty, Laws, OutputColumn};
+use pmm::table::{Empty, Laws, OutputColumn};
 use pmm::{Event, Watcher};
 
 use crate::cli::{EmptyCells, PredictArgs};
+use crate::data::data;
 use crate::output::{prepare, refuse, say_notes};
 use crate::terminal::{interrupted, watcher};
 use crate::write;
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
         EmptyCells::Missing => Empty::Missing,
         EmptyCells::Unknown => Empty::Unknown,
     };
-    let predict = model.predictions(Data::open(&args.data), target)?;
+    let predict = model.predictions(data(&args.data, args.sql.as_deref()), target)?;
     let mut laws = predict.seed(args.common.seed()).first_row(args.first_row).empty(empty).laws()?;
     let (mut writer, mut done) = (None, 0);
     let mut watcher = watcher(args.common.quiet);
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
             table(&batch, args.draws as usize)?.into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
         let writer = match &mut writer {
             Some(writer) => writer,
-            None => writer.insert(write::rows(&args.output, laws.delimiter(), &columns)?),
+            None => writer.insert(write::rows(&args.output, laws.delimiter(), &columns, args.first_row)?),
         };
         let fields: Vec<Field> = columns.into_iter().map(|column| column.field).collect();
         writer.write(&RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)?;

@@ -59,7 +59,7 @@ fn rows(args: &SampleArgs, model: &table::Model) -> anyhow::Result<()> {
         sample = sample.without_snapping();
     }
     say_notes(&sample.notes()?, args.common.quiet);
-    let mut writer = write::rows(&args.output, model.schema().delimiter, &sample.columns())?;
+    let mut writer = write::rows(&args.output, model.schema().delimiter, &sample.columns(), rows.start)?;
     let mut watcher = watcher(args.common.quiet);
     let total = args.given_file.is_none().then_some(n);
     watcher.notice(Event::Started { what: "sampling", total });

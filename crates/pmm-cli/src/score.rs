@@ -1,9 +1,10 @@
 //! `pmm score`: how likely rows are, and which of their cells are not.
 
-use pmm::table::{Data, Empty, Model};
+use pmm::table::{Empty, Model};
 use pmm::{Event, Watcher};
 
 use crate::cli::{EmptyCells, ScoreArgs};
+use crate::data::data;
 use crate::output::{prepare, say, say_notes};
 use crate::terminal::{interrupted, watcher};
 use crate::{score_texts, write};
@@ -18,9 +19,9 @@ pub(crate) fn run(args: &ScoreArgs) -> anyhow::Result<()> {
         EmptyCells::Missing => Empty::Missing,
         EmptyCells::Unknown => Empty::Unknown,
     };
-    let score = model.score(Data::open(&args.data)).seed(args.common.seed());
+    let score = model.score(data(&args.data, args.sql.as_deref())).seed(args.common.seed());
     let mut scores = score.first_row(args.first_row).empty(empty).batches()?;
-    let mut writer = write::rows(&args.output, scores.delimiter(), &Model::score_columns())?;
+    let mut writer = write::rows(&args.output, scores.delimiter(), &Model::score_columns(), args.first_row)?;
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "rows scored", total: None });
     let (mut rows, mut sum, mut broken) = (0u64, 0.0, 0u64);

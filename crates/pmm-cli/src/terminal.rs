@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pmm::{Event, Stop, Watcher};
 
-use crate::output::say;
+use crate::output::{is_silent, say};
 
 /// Set by Ctrl-C; a second one ends the program at once.
 pub(crate) fn interrupted() -> Stop {
@@ -45,7 +45,11 @@ impl Bar {
     fn start(&mut self, what: &str, total: Option<u64>) {
         self.bar.finish_and_clear();
         self.what = what.to_owned();
-        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let target = if self.quiet || is_silent() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
         self.bar = ProgressBar::with_draw_target(total, target);
         match total {
             None => {

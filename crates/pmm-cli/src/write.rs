@@ -4,25 +4,61 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use pmm::arrow::RecordBatch;
 use pmm::image::{DrawnImage, ImageFacts, grid_png};
-use pmm::table::{FileFormat, OutputColumn, Writer};
+use pmm::table::{FileFormat, NumberedFiles, OutputColumn, WriteError, Writer};
 use pmm::text;
 
 use crate::cli::{Format, Output};
 use crate::output::{print, refuse};
 use crate::terminal::interrupted;
 
-/// A writer of rows to a file or to standard output.
-pub(crate) fn rows(output: &Output, delimiter: char, columns: &[OutputColumn]) -> anyhow::Result<Writer> {
-    let format = format(output)?;
-    match &output.out {
-        None => Ok(Writer::stream(
-            std::io::stdout(),
-            format.unwrap_or(FileFormat::Delimited(delimiter)),
-            columns,
-        )?),
-        Some(path) => Ok(Writer::create(path, columns)?),
+/// Where rows go: one file or stream, or numbered files.
+pub(crate) enum RowsWriter {
+    One(Writer),
+    Numbered(NumberedFiles),
+}
+
+impl RowsWriter {
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        match self {
+            Self::One(writer) => writer.write(batch),
+            Self::Numbered(files) => files.write(batch),
+        }
     }
+
+    pub(crate) fn finish(self) -> Result<(), WriteError> {
+        match self {
+            Self::One(writer) => writer.finish(),
+            Self::Numbered(files) => files.finish(),
+        }
+    }
+}
+
+/// A writer of rows, from the one with a number on, to files or to standard output.
+pub(crate) fn rows(
+    output: &Output,
+    delimiter: char,
+    columns: &[OutputColumn],
+    first_row: u64,
+) -> anyhow::Result<RowsWriter> {
+    let format = format(output)?;
+    Ok(match (&output.out, output.rows_per_file) {
+        (Some(path), Some(rows)) => {
+            RowsWriter::Numbered(NumberedFiles::create(path, columns, rows, first_row)?)
+        }
+        (Some(path), None) if NumberedFiles::is_pattern(path) => {
+            return refuse(
+                format!("{} has a *, but it is not said how many rows a file has", path.display()),
+                "--rows-per-file 1e6, or a name without a *",
+            );
+        }
+        (Some(path), None) => RowsWriter::One(Writer::create(path, columns)?),
+        (None, _) => {
+            let format = format.unwrap_or(FileFormat::Delimited(delimiter));
+            RowsWriter::One(Writer::stream(std::io::stdout(), format, columns)?)
+        }
+    })
 }
 
 /// Whether rows are written as text, which has no types.
@@ -135,8 +171,17 @@ impl Texts {
     }
 }
 
+/// Refuses what only rows can be cut into.
+fn refuse_numbered(to: &Output) -> anyhow::Result<()> {
+    match to.rows_per_file {
+        Some(_) => refuse("--rows-per-file is for the rows of tables", "leave it out"),
+        None => Ok(()),
+    }
+}
+
 /// Texts to a file or standard output.
 pub(crate) fn texts(texts: &Texts, to: &Output) -> anyhow::Result<()> {
+    refuse_numbered(to)?;
     let bytes = match texts.format(to) {
         Format::Txt => texts.plain(),
         Format::Jsonl => texts.json_lines(),
@@ -207,6 +252,7 @@ fn comma_separated(lines: &[[String; 2]]) -> anyhow::Result<Vec<u8>> {
 
 /// Refuses what images cannot be written to, before anything is drawn.
 pub(crate) fn check_images(to: &Output) -> anyhow::Result<()> {
+    refuse_numbered(to)?;
     let hint = "--out grid.png for one picture of all, --out folder for a file each";
     if to.format.is_some() {
         return refuse("images are written as PNG", "leave out --format");

@@ -39,9 +39,10 @@ pub use table::{
     ColumnTypeError, DateFormat, DateGrid, DateOrder, Decoder, DressedForm, DurationForm, FileFormat,
     FractionZeros, Grid, GridError, HalfDay, Header, IdentifierPattern, Identifiers, Kind, LetterCase, Level,
     Levels, LevelsError, MISSING, MarkerCount, MarkerRole, MarkerUse, MonthFormat, Negative, NumberForm,
-    NumberFormat, Numbers, OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError,
-    ReadNotes, ReadOptions, RealRanges, RowBatch, RowsDecoder, Running, Schema, SchemaError, Source, Special,
-    Table, Tail, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone, is_reading_guarded,
+    NumberFormat, NumberedFiles, Numbers, OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind,
+    Place, ReadError, ReadNotes, ReadOptions, RealRanges, RowBatch, RowsDecoder, Running, Schema,
+    SchemaError, Source, Special, Table, Tail, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone,
+    holds_tables, is_pattern, is_reading_guarded,
 };
 pub use text::{
     Alphabet, Bpe, Characters, Document, FASTA_ENDINGS, Piece, SequenceSummary, TextDataError, TextOptions,

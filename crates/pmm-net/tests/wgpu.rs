@@ -112,6 +112,6 @@ fn image(pair: ImagePair, device: Device) -> Found {
     };
     let images: Vec<NoisyImage> = (0..40).map(image).collect();
     let mut gradient = vec![0.0; weights.len()];
-    let loss = net.gradient(&weights, &images, streams, 0, &mut gradient);
+    let loss = net.gradient(&weights, &images, streams, (0, 0), &mut gradient);
     (loss, gradient)
 }

@@ -62,9 +62,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let task = ImageTask::new(net.clone(), images, config.clone());
     let initial = task.initial();
     save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;
-    let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step).1)).collect();
+    let batches: Vec<_> =
+        (0..STEPS).map(|step| batch(&task.batch(step, pmm_train::Shard::WHOLE).2)).collect();
     let mut losses = Losses::default();
-    train(&task, &config.train, &mut State::new(initial), &mut losses)?;
+    train(&task, &config.train, &pmm_train::Alone, &mut State::new(initial), &mut losses)?;
     let rates: Vec<f64> = (0..STEPS).map(|step| config.train.rate(step)).collect();
     let value = serde_json::json!({
         "config": config, "facts": facts, "batches": batches, "losses": losses.0, "rates": rates,

@@ -110,9 +110,9 @@ fn run<T: Task>(task: &T, config: &TextConfig, seconds: f64) -> Result<(State, T
     if seconds > 0.0 {
         let long = TrainConfig { steps: 1_000_000, validate_every: 1_000_000, ..config.train.clone() };
         let mut state = State::new(task.initial());
-        train(task, &long, &mut state, &mut Quiet { stop_at: 2, step: 0 })?;
+        train(task, &long, &pmm_train::Alone, &mut state, &mut Quiet { stop_at: 2, step: 0 })?;
         let start = processor_seconds();
-        train(task, &long, &mut state, &mut Quiet { stop_at: 2 + TRIAL, step: 2 })?;
+        train(task, &long, &pmm_train::Alone, &mut state, &mut Quiet { stop_at: 2 + TRIAL, step: 2 })?;
         let each = (processor_seconds() - start) / TRIAL as f64;
         config = config.with_steps((seconds / each) as u64);
     }
@@ -120,7 +120,7 @@ fn run<T: Task>(task: &T, config: &TextConfig, seconds: f64) -> Result<(State, T
     let start = processor_seconds();
     // Held-out text is looked at in the end only: that takes time, too.
     let train_config = TrainConfig { validate_every: config.train.steps, ..config.train.clone() };
-    train(task, &train_config, &mut state, &mut Quiet { stop_at: u64::MAX, step: 0 })?;
+    train(task, &train_config, &pmm_train::Alone, &mut state, &mut Quiet { stop_at: u64::MAX, step: 0 })?;
     eprintln!("{:.1} s of processor time", processor_seconds() - start);
     Ok((state, config))
 }

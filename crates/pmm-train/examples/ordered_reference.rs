@@ -50,11 +50,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let streams = Streams::new(7);
     let initial = net.initial(&streams);
     let task = OrderedTask::new(net.clone(), tokens, &config, streams)?;
-    let batches: Vec<Vec<_>> =
-        (0..STEPS).map(|step| task.batch(step).texts.iter().map(of).collect()).collect();
+    let batches: Vec<Vec<_>> = (0..STEPS)
+        .map(|step| task.batch(step, pmm_train::Shard::WHOLE).texts.iter().map(of).collect())
+        .collect();
     let mut losses = Losses::default();
     let mut state = State::new(initial.clone());
-    train(&task, &config.train, &mut state, &mut losses)?;
+    train(&task, &config.train, &pmm_train::Alone, &mut state, &mut losses)?;
     let shares: Vec<f64> = (0..STEPS).map(|step| config.train.share(step)).collect();
     let parts: Vec<_> = net.parts().iter().map(|part| (&part.name, part.shape, part.range.start)).collect();
     for (name, weights) in [("initial.f32", &initial), ("trained.f32", &state.weights)] {

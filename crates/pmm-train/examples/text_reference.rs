@@ -52,9 +52,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let initial = net.initial(&streams);
     save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;
     let task = TextTask::new(net, tokens, config.valid, config.batch, streams);
-    let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step))).collect();
+    let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step, pmm_train::Shard::WHOLE))).collect();
     let mut losses = Losses::default();
-    train(&task, &config.train, &mut State::new(initial), &mut losses)?;
+    train(&task, &config.train, &pmm_train::Alone, &mut State::new(initial), &mut losses)?;
     let rates: Vec<f64> = (0..STEPS).map(|step| config.train.rate(step)).collect();
     let value = serde_json::json!({
         "config": config, "classes": tokenizer.classes(), "batches": batches, "losses": losses.0, "rates": rates,

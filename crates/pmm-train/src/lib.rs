@@ -2,14 +2,18 @@
 //! and a [`State`] from which a stopped run goes on bit for bit.
 //!
 //! The loop knows no network: a task turns weights and a batch into a loss and its gradient, all of them plain `f32`
-//! buffers. A batch is a function of the step's number only, so that a run is a function of (task, config, state). [`table`],
+//! buffers. A batch is a function of the step's number only, so that a run is a function of (task, config, state): also where
+//! several [`ranks`] share the work, whatever their number. [`table`],
 //! [`text`] and [`image`] have the settings and the task of each kind of data.
 
 mod adamw;
 pub mod image;
 mod muon;
 mod optimiser;
+pub mod ranks;
 mod run;
+mod shard;
+mod shard_sum;
 pub mod table;
 pub mod text;
 mod train_config;
@@ -17,7 +21,9 @@ mod train_config;
 pub use muon::MuonConfig;
 pub use optimiser::{Rule, Rules};
 pub use pmm_store::{Best, State};
+pub use ranks::{AllRanks, Alone, Ranks, RanksError, Threads};
 pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
+pub use shard::Shard;
 pub use train_config::{RateSchedule, TrainConfig};
 
 /// Writes the weights of a network as named tensors, with facts about them.

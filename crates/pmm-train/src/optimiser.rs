@@ -69,10 +69,19 @@ impl Optimiser {
         all
     }
 
+    /// The number of weights whose gradient is a number for each: all but those under Adagrad, which come last.
+    pub(crate) fn dense(&self) -> usize {
+        self.adagrad.first().map_or(self.decayed.len(), |(range, ..)| range.start)
+    }
+
+    /// Numbers in the row under Adagrad that begins there.
+    pub(crate) fn columns(&self, row: usize) -> usize {
+        self.adagrad.iter().find(|(range, ..)| range.contains(&row)).map_or(0, |(.., columns)| *columns)
+    }
+
     /// The norm of the gradient of all weights but those under Adagrad.
     pub(crate) fn norm(&self, gradient: &[f32]) -> f64 {
-        let end = self.adagrad.first().map_or(gradient.len(), |(range, ..)| range.start);
-        adamw::norm(&gradient[..end])
+        adamw::norm(&gradient[..self.dense()])
     }
 
     /// One update. `rows` are the beginnings of rows under Adagrad that have a gradient, in their order.

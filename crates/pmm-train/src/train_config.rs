@@ -25,6 +25,10 @@ impl RateSchedule {
     }
 }
 
+fn is_one(shards: &usize) -> bool {
+    *shards == 1
+}
+
 /// The share of the steps over which a trapezoid would fall to 0, and where it ends above that.
 const FALL: f64 = 0.6;
 const END: f64 = 0.02;
@@ -57,6 +61,10 @@ pub struct TrainConfig {
     /// Validations without a new best after which the run stops. If the best came in the first half, a second run follows that
     /// is twice as long as the way to it: a learning rate that goes down in time learns better than one that is cut off.
     pub patience: u64,
+    /// Parts that a batch is cut into, whose gradients are computed apart and added in a fixed tree: what several ranks can share. No part
+    /// of a model's identity where it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub shards: usize,
     /// Seconds between checkpoints, at least: what a kill can cost. No part of a model's identity.
     pub checkpoint_seconds: f64,
 }
@@ -75,6 +83,7 @@ impl Default for TrainConfig {
             ema: 0.998,
             validate_every: 100,
             patience: 20,
+            shards: 1,
             checkpoint_seconds: 10.0,
         }
     }
@@ -160,13 +169,14 @@ impl TrainConfig {
         Self { checkpoint_seconds: Self::default().checkpoint_seconds, ..self.clone() }
     }
 
-    /// Refuses settings that make no run.
-    pub fn check(&self) -> Result<(), SettingError> {
+    /// Refuses settings that make no run of batches of so many rows.
+    pub fn check(&self, batch: usize) -> Result<(), SettingError> {
         let positive = |value: f64| value > 0.0 && value.is_finite();
         SettingError::between("train.steps", self.steps, 1, MOST_STEPS)?;
         SettingError::between("train.warmup", self.warmup, 0, MOST_STEPS)?;
         SettingError::between("train.validate_every", self.validate_every, 1, MOST_STEPS)?;
         SettingError::between("train.patience", self.patience, 1, MOST_STEPS)?;
+        SettingError::between("train.shards", self.shards, 1, batch)?;
         let rate = positive(self.learning_rate);
         SettingError::unless(rate, "train.learning_rate", self.learning_rate, "a positive number")?;
         SettingError::unless(positive(self.clip), "train.clip", self.clip, "a positive number")?;

@@ -252,6 +252,9 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// Ranks cannot work together.
+    #[error(transparent)]
+    Ranks(#[from] pmm_train::RanksError),
     /// A device cannot be had.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -303,6 +306,7 @@ impl Error {
             Self::Write(error) => return error.hint(),
             Self::Text(error) => return error.hint(),
             Self::Image(error) => return error.hint(),
+            Self::Ranks(error) => return Some(error.hint()),
             Self::Device(error) => return error.hint(),
             Self::Feature(error) => return error.hint(),
             Self::Given { source: CellError::OffGrid { nearest, .. }, .. } => {

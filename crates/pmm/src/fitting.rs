@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use pmm_net::Device;
 use pmm_store::{Identity, load_state, load_tensors, save_state};
-use pmm_train::{Outcome, Progress, State, Task, TrainError, train};
+use pmm_train::ranks::{Traffic, processor};
+use pmm_train::{AllRanks, Alone, Outcome, Progress, Ranks, Shard, State, Task, TrainError, train};
 
 use crate::error::Error;
 use crate::fitted::{FitOutcome, FitSummary, Fitted, identity, save_settings};
@@ -25,6 +26,7 @@ pub(crate) struct Options {
     pub(crate) minutes: Option<f64>,
     pub(crate) place: Option<Place>,
     pub(crate) device: Option<Device>,
+    pub(crate) ranks: Option<AllRanks>,
 }
 
 impl Options {
@@ -33,7 +35,28 @@ impl Options {
     }
 
     pub(crate) fn is_resumed(&self) -> bool {
-        self.place.as_ref().is_some_and(|place| place.mode == Mode::Resume)
+        self.place.as_ref().is_some_and(|place| matches!(place.mode, Mode::Resume | Mode::Follow))
+    }
+
+    /// Whether another rank writes, and this one takes settings and description from what it has written.
+    pub(crate) fn follows(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| place.mode == Mode::Follow)
+    }
+
+    fn ranks(&self) -> AllRanks {
+        self.ranks.clone().unwrap_or_else(|| Arc::new(Alone))
+    }
+
+    /// The options of this rank: rank 0 has those that are given. The others wait until it has begun a folder, and read there what they
+    /// need; without a folder all do the same.
+    pub(crate) fn of_rank(self) -> Result<Self, Error> {
+        let ranks = self.ranks();
+        if ranks.rank() == 0 || self.place.is_none() {
+            return Ok(self);
+        }
+        let folder = String::from_utf8_lossy(&ranks.bytes_of_first(&[])?).into_owned();
+        let place = Some(Place { folder: folder.into(), mode: Mode::Follow });
+        Ok(Self { place, device: self.device, ranks: self.ranks, ..Self::default() })
     }
 
     /// Refuses times that are none.
@@ -44,6 +67,12 @@ impl Options {
             return Err(Error::request(
                 format!("{minutes} minutes are no time to train"),
                 "give a positive number of minutes",
+            ));
+        }
+        if self.minutes.is_some() && self.place.is_none() && self.ranks().size() > 1 {
+            return Err(Error::request(
+                "ranks without a folder cannot agree on a number of steps for a time",
+                "give a number of steps, or a folder",
             ));
         }
         Ok(())
@@ -101,6 +130,7 @@ pub(crate) struct Prepared<K: Kind> {
     is_resumed: bool,
     /// Where training begins or goes on, once the folder is made.
     state: Option<State>,
+    ranks: Arc<Traffic>,
 }
 
 impl<K: Kind> Prepared<K> {
@@ -114,8 +144,11 @@ impl<K: Kind> Prepared<K> {
     ) -> Result<Self, Error> {
         let net = Arc::new(K::network(&config, &description, &options.device())?);
         let identity = identity::<K>(data, &description, &config)?;
+        // Who follows writes nothing.
+        let work = work.filter(|_| !options.follows());
         let (is_resumed, more) = (options.is_resumed(), K::More::default());
-        let prepared = Self { config, description, net, more, identity, work, is_resumed, state: None };
+        let ranks = Arc::new(Traffic::new(options.ranks()));
+        let prepared = Self { config, description, net, more, identity, work, is_resumed, state: None, ranks };
         prepared.check_memory()?;
         Ok(prepared)
     }
@@ -148,7 +181,8 @@ impl<K: Kind> Prepared<K> {
         task: &impl Task,
         given: &Settings,
     ) -> Result<(), Error> {
-        let config = self.config.clone().with_steps(steps_in(minutes, task));
+        let own = Shard::of_rank(self.config.train().shards, 0, self.ranks.size()).len();
+        let config = self.config.clone().with_steps(steps_in(minutes, task, self.config.train().shards, own));
         self.config = given.over(&config)?;
         self.config.check()?;
         self.identity = identity::<K>(&self.identity.data, &self.description, &self.config)?;
@@ -165,6 +199,7 @@ impl<K: Kind> Prepared<K> {
     ) -> Result<Fitted<K>, Error> {
         self.begin(task)?;
         let mut state = self.state.take().unwrap_or_else(|| State::new(task.initial()));
+        self.meet(watcher)?;
         watcher.notice(Event::Started { what: "fitting", total: Some(self.config.train().steps) });
         let log = match &self.work {
             Some(work) => Some(Log::open(&work.path.join(LOG), state.step)?),
@@ -179,11 +214,62 @@ impl<K: Kind> Prepared<K> {
             saved: Instant::now(),
             kept: None,
         };
-        let outcome = train(task, self.config.train(), &mut state, &mut keeping);
+        let first = state.step;
+        let outcome = train(task, self.config.train(), &*self.ranks, &mut state, &mut keeping);
+        let seconds = keeping.begun.elapsed().as_secs_f64();
         keeping.save(&state)?;
         watcher.notice(Event::Finished);
+        if let Some(traffic) = self.traffic(state.step - first.min(state.step), seconds) {
+            watcher.notice(Event::Note(&traffic));
+        }
         let fitted = self.fitted(&state, finish, outcome.as_ref().ok().copied());
         self.conclude(&state, fitted, outcome)
+    }
+
+    /// Ranks find each other: those that follow are told of the folder, and all of what they compute with.
+    fn meet(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        let (ranks, shards) = (&self.ranks, self.config.train().shards);
+        if ranks.size() == 1 {
+            return Ok(());
+        }
+        if ranks.rank() == 0
+            && let Some(work) = &self.work
+        {
+            ranks.bytes_of_first(work.path.to_string_lossy().as_bytes())?;
+        }
+        let processors = ranks.gather(processor().as_bytes())?;
+        let words = |rank: usize| String::from_utf8_lossy(&processors[rank]).into_owned();
+        if let Some(other) = (1..ranks.size()).find(|rank| processors[*rank] != processors[0]) {
+            watcher.notice(Event::Note(&format!(
+                "ranks have different processors (rank 0: {}; rank {other}: {}): the last bits of the model may differ from a fit on one \
+                 of them",
+                words(0),
+                words(other)
+            )));
+        }
+        if shards < ranks.size() {
+            let idle = ranks.size() - shards;
+            watcher.notice(Event::Note(&format!(
+                "{} ranks share {shards} {}: {idle} have nothing to compute; the setting train.shards says into how many parts a batch is \
+                 cut",
+                ranks.size(),
+                if shards == 1 { "shard" } else { "shards" }
+            )));
+        }
+        Ok(())
+    }
+
+    /// What the ranks had to say to each other, in words.
+    fn traffic(&self, steps: u64, seconds: f64) -> Option<String> {
+        let (bytes, waited) = self.ranks.so_far();
+        (self.ranks.size() > 1 && steps > 0).then(|| {
+            format!(
+                "{} ranks; each sent {:.2} MB a step, and rank 0 spent {:.0} % of its time in that, waiting for the others included",
+                self.ranks.size(),
+                bytes as f64 / steps as f64 / 1e6,
+                100.0 * waited.as_secs_f64() / seconds.max(1e-9)
+            )
+        })
     }
 
     /// Finds the state to train from, unless that is done; whatever happens from here on, the folder can go on.
@@ -234,6 +320,7 @@ impl<K: Kind> Prepared<K> {
         let diverged = match outcome {
             Ok(_) => None,
             Err(TrainError::Watcher(error)) => return Err(error),
+            Err(TrainError::Ranks(error)) => return Err(error.into()),
             Err(TrainError::Diverged { step, in_a_row }) => Some((step, in_a_row)),
         };
         // What was never validated is no model to keep, if it did not learn.
@@ -268,12 +355,15 @@ pub(crate) fn check_data(work: &WorkFolder, folder: &std::path::Path, digest: &s
     Err(Error::OtherData { folder: folder.into(), was, is: digest.to_owned() })
 }
 
-/// How many steps fit into so many minutes, by a few of them.
-fn steps_in(minutes: f64, task: &impl Task) -> u64 {
+/// How many steps fit into so many minutes, by a few of them; of each a rank computes `own` shards.
+fn steps_in(minutes: f64, task: &impl Task, shards: usize, own: usize) -> u64 {
     let weights = task.initial();
     let mut gradient = vec![0.0; weights.len()];
     let mut step = |n: u64| {
-        task.gradient(&weights, task.batch(n), &mut gradient);
+        for index in 0..own.max(1) {
+            let shard = Shard { index, count: shards };
+            task.gradient(&weights, task.batch(n, shard), &mut gradient);
+        }
     };
     (0..2).for_each(&mut step);
     let start = Instant::now();
@@ -395,6 +485,13 @@ macro_rules! fit_options {
         pub fn replace(mut self, folder: impl Into<PathBuf>) -> Self {
             self.options.place =
                 Some(crate::folder::Place { folder: folder.into(), mode: crate::folder::Mode::Replace });
+            self
+        }
+
+        /// The processes that fit together, each of which makes the same call: see [`ranks`](crate::ranks). The model is the same for
+        /// any number of them; rank 0 writes it.
+        pub fn ranks(mut self, ranks: crate::AllRanks) -> Self {
+            self.options.ranks = Some(ranks);
             self
         }
 

@@ -70,6 +70,8 @@ pub(crate) enum Mode {
     Resume,
     /// Takes its place, once whole.
     Replace,
+    /// Reads it, and writes nothing: another rank has the folder, and writes.
+    Follow,
 }
 
 /// A folder that this process alone writes to, until it is dropped.
@@ -101,6 +103,9 @@ impl Place {
             Mode::Replace if is_model => (begun, Some(folder.clone())),
             Mode::Replace if !is_empty(folder) => return Err(Error::FolderInUse { folder: folder.clone() }),
             Mode::Replace => (folder.clone(), None),
+            Mode::Follow => {
+                return Ok(WorkFolder { path: folder.clone(), target: None, made: Vec::new(), lock: None });
+            }
         };
         check_files(&path)?;
         let made = make_noting(&path.join("state"))?;

@@ -21,6 +21,8 @@ pub fn recognise(path: impl AsRef<Path>, preset: Option<&str>) -> Result<DataKin
         DataKind::Text
     } else if is_regular(path) && pmm_data::holds_images(path) {
         DataKind::Image
+    } else if pmm_data::holds_tables(path) && !holds(path, &is_text_name) {
+        DataKind::Table
     } else if is_text_name(path) {
         DataKind::Text
     } else {
@@ -35,23 +37,23 @@ fn is_regular(path: &Path) -> bool {
 
 /// Refuses a folder without a file in it, or in the folders in it, whatever kind it was meant to be.
 fn refuse_nothing(path: &Path) -> Result<(), Error> {
-    if path.is_dir() && !holds_a_file(path) {
+    if path.is_dir() && !holds(path, &|_| true) {
         return Err(Error::NothingToLearn {
             data: path.display().to_string(),
             why: "it is an empty folder".into(),
-            remedy: "put texts (.txt) or images (PNG, JPEG, WebP) into it, or name a file, such as a table"
+            remedy: "put texts (.txt), images (PNG, JPEG, WebP) or a table (.parquet, .csv) into it, or name a file"
                 .into(),
         });
     }
     Ok(())
 }
 
-/// What cannot be looked into may hold files.
-fn holds_a_file(folder: &Path) -> bool {
+/// Whether such a file is in a folder, or in the folders in it. What cannot be looked into may hold one.
+fn holds(folder: &Path, such: &dyn Fn(&Path) -> bool) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return true };
     entries.flatten().any(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => holds_a_file(&entry.path()),
-        _ => true,
+        Ok(kind) if kind.is_dir() => holds(&entry.path(), such),
+        _ => such(&entry.path()),
     })
 }
 

@@ -198,7 +198,8 @@ impl<S: Borrow<Schema>> Coder<S> {
     }
 
     fn refusal(&self, rows: &RowBatch, row: usize, column: &Column, cell: CellError) -> ReadError {
-        let (path, place, column) = (self.path.clone(), rows.place(row), column.name.clone());
+        let path = rows.file.as_ref().map_or_else(|| self.path.clone(), |file| file.name.to_string());
+        let (place, column) = (rows.place_in_file(row), column.name.clone());
         ReadError::Cell { path, place, column, cell: Box::new(cell) }
     }
 

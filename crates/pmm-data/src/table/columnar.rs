@@ -11,6 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::arrow_blocks;
 use super::batches::{ROWS, RowBatch};
 use super::error::ReadError;
+use super::ranged::RangedReader;
 use super::source::{Format, Source};
 
 /// The batches of a file or of memory, in order.
@@ -31,14 +32,17 @@ pub(crate) fn schema(source: &Source) -> Result<SchemaRef, ReadError> {
 impl Reader {
     pub(crate) fn open(source: &Source) -> Result<Self, ReadError> {
         let file = source.file()?;
-        let from = guarded(source, || match (source.format(), file) {
-            (Format::Batches, _) => memory(source),
-            (Format::Parquet, Some(file)) => parquet(file),
-            (Format::Parquet, None) => parquet(source.memory()),
-            (Format::ArrowStream, Some(file)) => stream(std::io::BufReader::new(file)),
-            (Format::ArrowStream, None) => stream(std::io::Cursor::new(source.memory())),
-            (_, Some(file)) => arrow(std::io::BufReader::new(file)),
-            (_, None) => arrow(std::io::Cursor::new(source.memory())),
+        let from = guarded(source, || match (source.format(), file, source.remote()) {
+            (Format::Batches, ..) => memory(source),
+            (Format::Parquet, Some(file), _) => parquet(file),
+            (Format::Parquet, None, Some(remote)) => parquet(remote.clone()),
+            (Format::Parquet, None, None) => parquet(source.memory()),
+            (Format::ArrowStream, Some(file), _) => stream(std::io::BufReader::new(file)),
+            (Format::ArrowStream, None, Some(remote)) => stream(RangedReader::new(remote)),
+            (Format::ArrowStream, None, None) => stream(std::io::Cursor::new(source.memory())),
+            (_, Some(file), _) => arrow(std::io::BufReader::new(file)),
+            (_, None, Some(remote)) => arrow(RangedReader::new(remote)),
+            (_, None, None) => arrow(std::io::Cursor::new(source.memory())),
         })?;
         Ok(Self { from, batch: None, rows: 0 })
     }
@@ -53,7 +57,7 @@ impl Reader {
                 let (slice, first) = (batch.slice(*given, rows), self.rows);
                 *given += rows;
                 self.rows += rows as u64;
-                return Ok(Some(RowBatch { first, lines: None, batch: slice }));
+                return Ok(Some(RowBatch { first, lines: None, batch: slice, file: None }));
             }
             let next = guarded(source, || self.from.next().transpose())?;
             let Some(batch) = next else { return Ok(None) };

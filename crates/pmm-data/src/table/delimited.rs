@@ -78,7 +78,7 @@ impl Lines {
             RecordBatch::try_new(source.schema().clone(), arrays).map_err(|error| source.columnar(&error))?;
         let first = self.rows;
         self.rows += lines.len() as u64;
-        Ok(Some(RowBatch { first, lines: Some(lines), batch }))
+        Ok(Some(RowBatch { first, lines: Some(lines), batch, file: None }))
     }
 
     /// Takes out the empty cell after a delimiter at the line's end, where that separates nothing.

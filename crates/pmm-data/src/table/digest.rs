@@ -2,7 +2,7 @@
 
 use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use blake3::{Hash, Hasher};
 
 use super::column_type::ColumnType;
@@ -10,20 +10,39 @@ use super::view::View;
 
 /// BLAKE3 over, for each column: its name, its type, the number of cells, and the digest of its cells one after the other.
 /// Texts go in with their length, integers and floats as little-endian bytes, what is nested as text; a null is one byte.
-pub(crate) fn of_batches(schema: &Schema, batches: &[RecordBatch]) -> Result<Hash, ArrowError> {
-    let mut whole = Hasher::new();
-    for (place, field) in schema.fields().iter().enumerate() {
-        let (mut cells, mut rows) = (Hasher::new(), 0u64);
-        for batch in batches {
-            rows += batch.num_rows() as u64;
-            add_array(&mut cells, batch.column(place).as_ref())?;
-        }
-        add_text(&mut whole, field.name());
-        add_text(&mut whole, &ColumnType::new(field.data_type().clone()).to_string());
-        whole.update(&rows.to_le_bytes());
-        whole.update(cells.finalize().as_bytes());
+pub(crate) fn of_batches(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Hash, ArrowError> {
+    let mut digest = TableDigest::new(schema);
+    batches.iter().try_for_each(|batch| digest.add(batch))?;
+    Ok(digest.finish())
+}
+
+/// The same while batches come.
+pub(crate) struct TableDigest {
+    schema: SchemaRef,
+    cells: Vec<Hasher>,
+    rows: u64,
+}
+
+impl TableDigest {
+    pub(crate) fn new(schema: &SchemaRef) -> Self {
+        Self { schema: schema.clone(), cells: vec![Hasher::new(); schema.fields().len()], rows: 0 }
     }
-    Ok(whole.finalize())
+
+    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        self.rows += batch.num_rows() as u64;
+        self.cells.iter_mut().zip(batch.columns()).try_for_each(|(cells, array)| add_array(cells, array))
+    }
+
+    pub(crate) fn finish(self) -> Hash {
+        let mut whole = Hasher::new();
+        for (field, cells) in self.schema.fields().iter().zip(&self.cells) {
+            add_text(&mut whole, field.name());
+            add_text(&mut whole, &ColumnType::new(field.data_type().clone()).to_string());
+            whole.update(&self.rows.to_le_bytes());
+            whole.update(cells.finalize().as_bytes());
+        }
+        whole.finalize()
+    }
 }
 
 fn add_array(hasher: &mut Hasher, array: &dyn Array) -> Result<(), ArrowError> {
@@ -87,11 +106,11 @@ mod tests {
 
     use arrow_array::types::Int32Type;
     use arrow_array::{ArrayRef, Float64Array, Int64Array, ListArray, StringArray};
-    use arrow_schema::Field;
+    use arrow_schema::{Field, Schema};
 
     use super::*;
 
-    fn table(names: [&str; 3], numbers: [Option<i64>; 4]) -> (Schema, RecordBatch) {
+    fn table(names: [&str; 3], numbers: [Option<i64>; 4]) -> (SchemaRef, RecordBatch) {
         let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([
             Some(vec![Some(1), None]),
             None,
@@ -104,8 +123,8 @@ mod tests {
             Arc::new(lists),
         ];
         let field = |(name, column): (&str, &ArrayRef)| Field::new(name, column.data_type().clone(), true);
-        let schema = Schema::new(names.into_iter().zip(&columns).map(field).collect::<Vec<_>>());
-        let batch = RecordBatch::try_new(Arc::new(schema.clone()), columns).unwrap();
+        let schema = Arc::new(Schema::new(names.into_iter().zip(&columns).map(field).collect::<Vec<_>>()));
+        let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
         (schema, batch)
     }
 
@@ -130,8 +149,8 @@ mod tests {
     #[test]
     fn types_count() {
         let digest = |column: ArrayRef, data_type: DataType| {
-            let schema = Schema::new(vec![Field::new("x", data_type, true)]);
-            let batch = RecordBatch::try_new(Arc::new(schema.clone()), vec![column]).unwrap();
+            let schema = Arc::new(Schema::new(vec![Field::new("x", data_type, true)]));
+            let batch = RecordBatch::try_new(schema.clone(), vec![column]).unwrap();
             of_batches(&schema, &[batch]).unwrap()
         };
         let floats = digest(Arc::new(Float64Array::from(vec![1.0])), DataType::Float64);

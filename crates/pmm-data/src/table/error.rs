@@ -134,6 +134,50 @@ pub enum ReadError {
         /// What the reader said.
         reason: String,
     },
+    /// A database that does not answer as it should.
+    #[error("{uri}: {reason}")]
+    Database {
+        /// The database, without a password.
+        uri: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A driver that is not there.
+    #[error("the database driver {name} cannot be loaded: {reason}")]
+    NoDriver {
+        /// Its name.
+        name: String,
+        /// What its loader said.
+        reason: String,
+    },
+    /// A database without a query.
+    #[error("{uri} is a database, and it is not said which of its rows are meant")]
+    NoQuery {
+        /// The database.
+        uri: String,
+    },
+    /// An address in a store that this build cannot reach.
+    #[error("{address} is in a store, and this build of pmm reads none")]
+    NoStore {
+        /// The address.
+        address: String,
+    },
+    /// A folder or pattern without a file that could be a table.
+    #[error("{path}: there is no file that could be a table")]
+    NoFiles {
+        /// The folder or pattern.
+        path: String,
+    },
+    /// A file that is no part of the table that the first file of a folder begins.
+    #[error("{path} does not go with {first}: {what}")]
+    OtherPart {
+        /// The file.
+        path: String,
+        /// The first file.
+        first: String,
+        /// What differs.
+        what: String,
+    },
     /// A file without header whose lines have another length than the schema.
     #[error("{path} has {found} columns and no header; the schema has {expected} columns")]
     ColumnCount {
@@ -188,8 +232,21 @@ impl ReadError {
             Self::Cell { cell, .. } => return cell.hint(),
             Self::ColumnCount { .. } => "add a header line: columns are then matched by name".into(),
             Self::NoCommonColumn { .. } => "check that the file belongs to this model and has a header line".into(),
+            Self::NoDriver { name, .. } => {
+                let package = name.replace('_', "-");
+                format!("install it (pip install {package}), and name the folder of its lib{name}.so in the variable ADBC_DRIVER_PATH")
+            }
+            Self::NoStore { .. } => "build pmm with the feature s3, or copy the files".into(),
+            Self::NoQuery { .. } => "give a query, such as select * from TABLE".into(),
+            Self::NoFiles { .. } => format!("tables are known by how their names end ({})", FileFormat::ENDINGS),
+            Self::OtherPart { .. } => {
+                "all files of a table have the same columns of the same types: name those that belong together by a pattern, such as data/part-*.parquet"
+                    .into()
+            }
             Self::Override(error) => return error.hint(),
-            Self::Io { .. } | Self::Empty { .. } | Self::NoRows { .. } | Self::Columnar { .. } => return None,
+            Self::Io { .. } | Self::Empty { .. } | Self::NoRows { .. } | Self::Columnar { .. } | Self::Database { .. } => {
+                return None;
+            }
         })
     }
 }
@@ -378,6 +435,20 @@ pub enum WriteError {
         /// The ending.
         ending: String,
     },
+    /// A name without a place for the numbers of files.
+    #[error("{path} has no *, for which the numbers of files would stand")]
+    NoNumber {
+        /// The name.
+        path: String,
+    },
+    /// Rows that begin within a file, which somebody else may write.
+    #[error("row {first_row} does not begin a file of {rows_per_file} rows")]
+    InsideFile {
+        /// The number of the row.
+        first_row: u64,
+        /// Rows of a file.
+        rows_per_file: u64,
+    },
     /// The folder of the file does not exist.
     #[error("{path}: there is no folder {folder}")]
     NoFolder {
@@ -436,6 +507,10 @@ impl WriteError {
         match self {
             Self::UnknownFormat { .. } => Some(FileFormat::ENDINGS.into()),
             Self::NoFolder { folder, .. } => Some(format!("make it: mkdir -p {folder}")),
+            Self::NoNumber { .. } => Some("name the files part-*.parquet, or the like".into()),
+            Self::InsideFile { rows_per_file, .. } => {
+                Some(format!("begin at a multiple of {rows_per_file}: another job would write the same file"))
+            }
             Self::Cell { .. } => Some("write delimited text, or leave the cell out".into()),
             _ => None,
         }

@@ -15,8 +15,12 @@ use super::columnar;
 use super::delimited::Lines;
 use super::digest;
 use super::error::ReadError;
+use super::find_files::{FoundFile, find_files, found_addresses};
 use super::foreign::Foreign;
 use super::header::{self, Header, HeaderEvidence};
+use super::parts::Parts;
+use super::ranged::RangedReader;
+use super::remote::Remote;
 use super::schema::Schema;
 use super::sniff::{self, Dialect, Sniffed};
 use crate::unpacked::Unpacked;
@@ -38,7 +42,8 @@ impl ReadOptions {
 }
 
 /// A table: a file of CSV with any of the delimiters comma, tab, semicolon and bar, gzip of these, Parquet or Arrow IPC (a
-/// Feather file or a stream); or Arrow record batches in memory.
+/// Feather file or a stream); a folder or a pattern of such files, whose `key=value` folders are columns; or Arrow record batches in
+/// memory.
 ///
 /// ```
 /// use pmm_data::{ReadOptions, Source};
@@ -69,29 +74,47 @@ enum Store {
     Spool(NamedTempFile),
     Memory(bytes::Bytes),
     Batches(Vec<RecordBatch>),
+    Parts(Arc<Parts>),
+    Remote(Remote),
 }
 
 /// What the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    Delimited { delimiter: u8, gzip: bool },
+    Delimited {
+        delimiter: u8,
+        gzip: bool,
+    },
     Parquet,
     Arrow,
     ArrowStream,
     Batches,
+    /// Files; with the delimiter, if they are delimited text.
+    Parts {
+        delimiter: Option<u8>,
+    },
 }
 
 impl Source {
-    /// Opens a file, or standard input for `-`, and looks at its beginning.
+    /// Opens a file, a folder or pattern of files, the same in an S3-compatible store (`s3://…`, with the feature `s3`), or standard input
+    /// for `-`, and looks at its beginning.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, ReadError> {
         let path = path.as_ref();
         if path == Path::new("-") {
             return Self::spool("standard input", &mut io::stdin().lock(), options);
         }
         let name = path.display().to_string();
-        if path.is_dir() {
-            let source = io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a table");
-            return Err(ReadError::Io { path: name, source });
+        if name.starts_with("s3://") {
+            return match found_addresses(&name)? {
+                Some(files) => Self::of_files(path, &files, options),
+                None => Self::new(name.clone(), Store::Remote(Remote::open(&name)?), options),
+            };
+        }
+        if name.contains("://") && !path.exists() {
+            return Err(ReadError::NoQuery { uri: name });
+        }
+        if let Some(files) = find_files(path)? {
+            return Self::of_files(path, &files, options);
         }
         // A named pipe can be read only once.
         let metadata =
@@ -132,6 +155,25 @@ impl Source {
         let mut source = Self::blank(path(), Store::Batches(batches), Format::Batches);
         source.schema = schema;
         source.checked()
+    }
+
+    /// One table of many files.
+    fn of_files(path: &Path, files: &[FoundFile], options: &ReadOptions) -> Result<Self, ReadError> {
+        let (parts, notes) = Parts::open(path, files, options)?;
+        let (first, schema) = (parts.first(), parts.schema().clone());
+        let delimiter = first.is_delimited().then(|| first.delimiter() as u8);
+        let (header, name) = (first.header(), path.display().to_string());
+        let mut source = Self::blank(name, Store::Parts(Arc::new(parts)), Format::Parts { delimiter });
+        source.names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        (source.header, source.schema, source.notes) = (header, schema, notes);
+        Ok(source)
+    }
+
+    /// Rows of a query, in a file that goes with the source.
+    pub(crate) fn of_spool(name: &str, file: NamedTempFile, digest: blake3::Hash) -> Result<Self, ReadError> {
+        let source = Self::new(name.to_owned(), Store::Spool(file), &ReadOptions::default())?;
+        let _ = source.digest.set(digest.to_hex().to_string());
+        Ok(source)
     }
 
     fn spool(name: &str, from: &mut dyn Read, options: &ReadOptions) -> Result<Self, ReadError> {
@@ -252,7 +294,9 @@ impl Source {
     /// What separates fields; a comma for Parquet and Arrow.
     pub fn delimiter(&self) -> char {
         match self.format {
-            Format::Delimited { delimiter, .. } => delimiter as char,
+            Format::Delimited { delimiter, .. } | Format::Parts { delimiter: Some(delimiter) } => {
+                delimiter as char
+            }
             _ => ',',
         }
     }
@@ -274,7 +318,7 @@ impl Source {
 
     /// Whether it is delimited text, which has no types of its own.
     pub fn is_delimited(&self) -> bool {
-        matches!(self.format, Format::Delimited { .. })
+        matches!(self.format, Format::Delimited { .. } | Format::Parts { delimiter: Some(_) })
     }
 
     /// The rows from the first on, some thousand at a time; may be called any number of times.
@@ -287,12 +331,16 @@ impl Source {
         if let Some(digest) = self.digest.get() {
             return Ok(digest);
         }
-        let digest = if let Store::Batches(batches) = &self.store {
-            digest::of_batches(&self.schema, batches).map_err(|error| self.columnar(&error))?
-        } else {
-            let mut hasher = blake3::Hasher::new();
-            io::copy(&mut *self.raw()?.0, &mut hasher).map_err(|error| self.io(error))?;
-            hasher.finalize()
+        let digest = match &self.store {
+            Store::Batches(batches) => {
+                digest::of_batches(&self.schema, batches).map_err(|error| self.columnar(&error))?
+            }
+            Store::Parts(parts) => parts.digest()?,
+            _ => {
+                let mut hasher = blake3::Hasher::new();
+                io::copy(&mut *self.raw()?.0, &mut hasher).map_err(|error| self.io(error))?;
+                hasher.finalize()
+            }
         };
         Ok(self.digest.get_or_init(|| digest.to_hex().to_string()))
     }
@@ -315,6 +363,9 @@ impl Source {
 
     /// The bytes as they are, and how many there are.
     fn raw(&self) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
+        if let Some(remote) = self.remote() {
+            return Ok((Box::new(RangedReader::new(remote)), remote.length()));
+        }
         let Some(file) = self.file()? else {
             let bytes = self.memory();
             let length = bytes.len() as u64;
@@ -329,7 +380,20 @@ impl Source {
         match &self.store {
             Store::Path(path) => File::open(path).map(Some).map_err(|error| self.io(error)),
             Store::Spool(file) => file.reopen().map(Some).map_err(|error| self.io(error)),
-            Store::Memory(_) | Store::Batches(_) => Ok(None),
+            Store::Memory(_) | Store::Batches(_) | Store::Parts(_) | Store::Remote(_) => Ok(None),
+        }
+    }
+
+    /// The file, if it is in a store.
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        if let Store::Remote(remote) = &self.store { Some(remote) } else { None }
+    }
+
+    /// The files of a table of many.
+    pub(crate) fn parts(&self) -> Result<Arc<Parts>, ReadError> {
+        match &self.store {
+            Store::Parts(parts) => Ok(parts.clone()),
+            _ => Err(ReadError::NoFiles { path: self.name.clone() }),
         }
     }
 

@@ -108,23 +108,23 @@ impl ImageNet {
         &self.levels
     }
 
-    /// The mean loss of images per pixel, and its gradient. Dropout's masks are those of a step.
+    /// The mean loss of images per pixel, and its gradient. Dropout's masks are those of a step, for images from a place in its batch on.
     pub fn gradient(
         &self,
         weights: &[f32],
         images: &[NoisyImage],
         streams: Streams,
-        step: u64,
+        (step, place): (u64, u64),
         gradient: &mut [f32],
     ) -> f64 {
         gradient.fill(0.0);
-        let chunk = self.chunk(images.len());
+        let chunk = self.at_once(images.len());
         let chunks: Vec<(usize, &[NoisyImage])> =
             images.chunks(chunk).enumerate().map(|(k, images)| (k * chunk, images)).collect();
         let mut loss = 0.0;
         for wave in chunks.chunks(WAVE) {
             let part = |(first, images): &(usize, &[NoisyImage])| {
-                let dropout = Dropout { streams, step, first_row: *first as u64 };
+                let dropout = Dropout { streams, step, first_row: place + *first as u64 };
                 self.chunk_gradient(weights, images, &dropout)
             };
             let parts: Vec<(f64, Vec<f32>)> = wave.par_iter().map(part).collect();
@@ -151,8 +151,8 @@ impl ImageNet {
         (WIDEST / (config.width * config.size * config.size)).clamp(1, CHUNK)
     }
 
-    /// Whole waves of chunks of about one size, for so many images.
-    fn chunk(&self, images: usize) -> usize {
+    /// Images that go through the network together, of so many: whole waves of chunks of about one size.
+    pub fn at_once(&self, images: usize) -> usize {
         let chunks = images.div_ceil(self.largest_chunk()).next_multiple_of(WAVE);
         images.div_ceil(chunks).max(1)
     }
@@ -200,6 +200,11 @@ impl ImageNet {
 
     /// The loss of each image, per pixel.
     pub fn losses(&self, weights: &[f32], images: &[NoisyImage]) -> Vec<f64> {
+        self.losses_together(weights, images, self.at_once(images.len()))
+    }
+
+    /// The same, so many images at a time.
+    pub fn losses_together(&self, weights: &[f32], images: &[NoisyImage], together: usize) -> Vec<f64> {
         let parts = self.parts().bind(weights, &self.device);
         let chunk = |images: &[NoisyImage]| -> Vec<f64> {
             let views: Vec<View<'_>> = images.iter().map(NoisyImage::view).collect();
@@ -207,7 +212,7 @@ impl ImageNet {
             let rows = images.iter().zip(y.chunks_exact_mut(self.coordinates()));
             rows.map(|(image, answers)| self.image_loss(image, answers)).collect()
         };
-        images.par_chunks(self.chunk(images.len())).flat_map_iter(chunk).collect()
+        images.par_chunks(together).flat_map_iter(chunk).collect()
     }
 
     fn coordinates(&self) -> usize {
@@ -356,7 +361,7 @@ pub(super) mod tests {
             let net = net(pair, 0.0);
             let (weights, images) = (weights(&net), images(&net, 6));
             let mut gradient = vec![f32::NAN; weights.len()];
-            let loss = net.gradient(&weights, &images, Streams::new(0), 0, &mut gradient);
+            let loss = net.gradient(&weights, &images, Streams::new(0), (0, 0), &mut gradient);
             let mean = |weights: &[f32]| net.losses(weights, &images).iter().sum::<f64>() / 6.0;
             assert!((loss - mean(&weights)).abs() < 1e-5 * loss, "{loss} {}", mean(&weights));
             let mut rng = Streams::new(8).stream(Purpose::DATA, 0, 0);
@@ -395,7 +400,7 @@ pub(super) mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut gradient = vec![0.0; weights.len()];
-                let loss = net.gradient(&weights, &images, Streams::new(0), 7, &mut gradient);
+                let loss = net.gradient(&weights, &images, Streams::new(0), (7, 0), &mut gradient);
                 (loss, gradient)
             })
         };

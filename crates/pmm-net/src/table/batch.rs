@@ -20,6 +20,28 @@ pub struct Batch {
     pub seen: Vec<CellCoordinates>,
 }
 
+/// Which rows of the batch of a step are made: what is random of a row follows from its place in the whole batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchRows {
+    /// The step.
+    pub step: u64,
+    /// The place of the first of them.
+    pub first: usize,
+    /// Rows of the whole batch.
+    pub of: usize,
+}
+
+impl BatchRows {
+    /// A whole batch of so many rows.
+    pub fn all(step: u64, rows: usize) -> Self {
+        Self { step, first: 0, of: rows }
+    }
+
+    fn place(&self, row: usize) -> u64 {
+        (self.first + row) as u64
+    }
+}
+
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
 
 impl TableNet {
@@ -41,7 +63,7 @@ impl TableNet {
         rows: &[u32],
         known: impl Fn(usize) -> Vec<bool> + Sync,
         streams: &Streams,
-        step: u64,
+        place: BatchRows,
     ) -> Result<Batch, SpaceError> {
         let columns = self.coordinates.columns.len();
         let (known, asked) = self.known_and_asked(table, rows, known);
@@ -51,8 +73,8 @@ impl TableNet {
             .map(|i| self.cell(table, rows[i / columns] as usize, i % columns))
             .collect();
         let mut batch = match self.clock {
-            ClockKind::Reveal => self.reveal_batch(&cells, &known, streams, step),
-            ClockKind::Gradual => self.gradual_batch(&cells, &known, streams, step)?,
+            ClockKind::Reveal => self.reveal_batch(&cells, &known, streams, place),
+            ClockKind::Gradual => self.gradual_batch(&cells, &known, streams, place)?,
         };
         for (target, asked) in batch.targets.iter_mut().zip(asked) {
             target.weight *= f32::from(u8::from(asked));
@@ -98,7 +120,13 @@ impl TableNet {
         (known.concat(), asked.concat())
     }
 
-    fn reveal_batch(&self, cells: &[CellCoordinates], known: &[bool], streams: &Streams, step: u64) -> Batch {
+    fn reveal_batch(
+        &self,
+        cells: &[CellCoordinates],
+        known: &[bool],
+        streams: &Streams,
+        at: BatchRows,
+    ) -> Batch {
         let columns = self.coordinates.columns.len();
         let rows = cells.len() / columns;
         let features = self.features(rows, |row, column| {
@@ -111,7 +139,7 @@ impl TableNet {
                 return KNOWN;
             }
             let value = cells[i].value.map(|value| {
-                let u = streams.block_stream(Purpose::TIES, column as u32, step, row as u64).unit();
+                let u = streams.block_stream(Purpose::TIES, column as u32, at.step, at.place(row)).unit();
                 let place = &self.coordinates.columns[column];
                 place.from_value(&self.schema.columns[place.column], value, u) as f32
             });
@@ -127,12 +155,12 @@ impl TableNet {
         cells: &[CellCoordinates],
         known: &[bool],
         streams: &Streams,
-        step: u64,
+        at: BatchRows,
     ) -> Result<Batch, SpaceError> {
         let columns = self.coordinates.columns.len();
         let rows = cells.len() / columns;
-        let cells = &self.with_stand_ins(cells, streams, step);
-        let states = self.noisy(cells, known, streams, step)?;
+        let cells = &self.with_stand_ins(cells, streams, at);
+        let states = self.noisy(cells, known, streams, at)?;
         let means = self.value_means(&states);
         let features =
             self.features(rows, |row, column| self.view(&states, column, means[column].as_deref(), row));
@@ -162,7 +190,7 @@ impl TableNet {
         &self,
         cells: &[CellCoordinates],
         streams: &Streams,
-        step: u64,
+        at: BatchRows,
     ) -> Vec<CellCoordinates> {
         let columns = self.coordinates.columns.len();
         let filled = |(i, cell): (usize, &CellCoordinates)| {
@@ -172,7 +200,7 @@ impl TableNet {
                 return *cell;
             }
             let purpose = Purpose::STAND_IN;
-            let mut rng = streams.block_stream(purpose, (i % columns) as u32, step, (i / columns) as u64);
+            let mut rng = streams.block_stream(purpose, (i % columns) as u32, at.step, at.place(i / columns));
             CellCoordinates { value: Some(numbers.grid.value(rng.normal(), numbers.snap)), ..*cell }
         };
         cells.iter().enumerate().map(filled).collect()
@@ -184,13 +212,13 @@ impl TableNet {
         cells: &[CellCoordinates],
         known: &[bool],
         streams: &Streams,
-        step: u64,
+        at: BatchRows,
     ) -> Result<States, SpaceError> {
         let columns = self.coordinates.columns.len();
         let rows = cells.len() / columns;
         let column_of = self.column_of_block();
         let x = self.values(cells);
-        let mut states = States::prior(&self.coordinates.space, 0, rows);
+        let mut states = States::prior(&self.coordinates.space, at.first as u64, rows);
         let has = |row: usize, block: usize| {
             let (column, is_value) = column_of[block];
             let cell = &cells[row * columns + column];
@@ -201,12 +229,12 @@ impl TableNet {
         };
         states.observe(&x, |row, block, _| has(row, block) == (true, true))?;
         states.hide(|row, block, _| !has(row, block).1);
-        let mut shift = streams.stream(Purpose::TIME, step, 0);
+        let mut shift = streams.stream(Purpose::TIME, at.step, 0);
         let shift = shift.unit();
         // Stratified, in an order of their own so that a row's time does not follow its place.
-        let mut times: Vec<f64> = (0..rows).map(|row| (row as f64 + shift) / rows as f64).collect();
-        streams.stream(Purpose::TIME, step, 1).shuffle(&mut times);
-        states.draw(&x, &times, streams, step)?;
+        let mut times: Vec<f64> = (0..at.of).map(|row| (row as f64 + shift) / at.of as f64).collect();
+        streams.stream(Purpose::TIME, at.step, 1).shuffle(&mut times);
+        states.draw(&x, &times[at.first..at.first + rows], streams, at.step)?;
         Ok(states)
     }
 

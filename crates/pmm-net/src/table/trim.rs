@@ -79,6 +79,7 @@ mod tests {
     use pmm_core::{Head, Streams};
     use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 
+    use super::super::batch::BatchRows;
     use super::*;
     use crate::TrunkConfig;
     use crate::table::{ClockKind, Conditions, FillOptions, TableDenoiser};
@@ -116,7 +117,10 @@ mod tests {
         let first = net.cell(&table, 0, 0).token.unwrap() as usize;
         weights[biases + first] = 0.992f32.ln();
         weights[biases + 1 - first] = 0.008f32.ln();
-        let batch = |rows: &[u32]| net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), 0).unwrap();
+        let batch = |rows: &[u32]| {
+            net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), BatchRows::all(0, rows.len()))
+                .unwrap()
+        };
         let only_p: Vec<u32> = (0..100).map(|i| 2 * i).collect();
         let all: Vec<u32> = (0..200).collect();
         assert_eq!(net.trims(&weights, &[batch(&all)], None), [0.0, 0.0]);

@@ -222,7 +222,7 @@ impl ImageConfig {
         let must = format!("{numbers} with augment = {}", self.augment);
         SettingError::unless(self.net.augment == numbers, "net.augment", self.net.augment, must)?;
         self.net.check()?;
-        self.train.check()
+        self.train.check(self.batch)
     }
 }
 

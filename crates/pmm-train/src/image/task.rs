@@ -1,5 +1,6 @@
 //! Images as a task: images in noise, and what the network should say is behind it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pmm_core::{Purpose, Streams};
@@ -11,6 +12,7 @@ use super::augment::Augmentation;
 use super::config::ImageConfig;
 use super::split::split;
 use crate::run::Task;
+use crate::shard::Shard;
 
 /// Images on which the network is validated: so many at least, if need be the same ones at several noise levels.
 const VALIDATION: (usize, usize) = (64, 256);
@@ -76,9 +78,10 @@ impl ImageTask {
 }
 
 impl Task for ImageTask {
-    type Batch = (u64, Vec<NoisyImage>);
+    type Batch = (u64, u64, Vec<NoisyImage>);
 
-    fn batch(&self, step: u64) -> Self::Batch {
+    /// The step, the number of the first image in the batch, and the images.
+    fn batch(&self, step: u64, shard: Shard) -> Self::Batch {
         let shift = self.streams.stream(Purpose::TIME, step, 0).unit();
         let image = |row: usize| {
             let mut rng = self.streams.stream(Purpose::IMAGE_CHOICE, step, row as u64);
@@ -93,20 +96,31 @@ impl Task for ImageTask {
             let image = self.augmented(self.known(index, flip, label, observed), step, row as u64);
             NoisyImage::at(&self.net, image, place, &self.streams, step, row as u64)
         };
-        (step, (0..self.config.batch).into_par_iter().map(image).collect())
+        let rows = shard.rows(self.config.batch);
+        (step, rows.start as u64, rows.into_par_iter().map(image).collect())
     }
 
-    fn gradient(&self, weights: &[f32], (step, images): Self::Batch, gradient: &mut [f32]) -> f64 {
-        self.net.gradient(weights, &images, self.streams, step, gradient)
+    fn batch_rows(&self) -> usize {
+        self.config.batch
+    }
+
+    fn gradient(&self, weights: &[f32], (step, first, images): Self::Batch, gradient: &mut [f32]) -> f64 {
+        self.net.gradient(weights, &images, self.streams, (step, first), gradient)
     }
 
     fn initial(&self) -> Vec<f32> {
         self.net.initial(&self.streams)
     }
 
-    fn validate(&self, weights: &[f32]) -> f64 {
-        let losses = self.net.losses(weights, &self.validation);
-        losses.iter().sum::<f64>() / losses.len() as f64
+    /// As many images as the network looks at together.
+    fn pieces(&self) -> usize {
+        self.validation.len().div_ceil(self.net.at_once(self.validation.len()))
+    }
+
+    fn losses(&self, weights: &[f32], pieces: Range<usize>) -> Vec<f64> {
+        let (count, piece) = (self.validation.len(), self.net.at_once(self.validation.len()));
+        let images = (pieces.start * piece).min(count)..(pieces.end * piece).min(count);
+        self.net.losses_together(weights, &self.validation[images], piece)
     }
 
     fn decayed(&self) -> Vec<f32> {
@@ -155,7 +169,7 @@ mod tests {
     #[test]
     fn without_augmentation_nothing_changes_and_nothing_is_told() {
         let task = task(ImageConfig::default());
-        for image in task.batch(3).1 {
+        for image in task.batch(3, Shard::WHOLE).2 {
             assert_eq!((found(&task, &image.x), image.augment), ((true, false), vec![]));
         }
     }
@@ -165,7 +179,7 @@ mod tests {
     fn a_flip_told_is_a_flip() {
         let task = task(ImageConfig { augment: 1e-12, ..ImageConfig::default() });
         let mut told = 0;
-        for image in task.batch(3).1 {
+        for image in task.batch(3, Shard::WHOLE).2 {
             assert_eq!(image.augment[1..], [0.0; 8]);
             assert_eq!(found(&task, &image.x), (image.augment[0] == 0.0, image.augment[0] == 1.0));
             told += usize::from(image.augment[0] == 1.0);
@@ -178,7 +192,7 @@ mod tests {
     #[test]
     fn flips_are_not_told() {
         let task = task(ImageConfig { augment: 1e-12, flips: true, ..ImageConfig::default() });
-        let images = task.batch(3).1;
+        let images = task.batch(3, Shard::WHOLE).2;
         assert!(images.iter().all(|image| image.augment == [0.0; 9]));
         let mirrored = images.iter().filter(|image| found(&task, &image.x).1).count();
         assert!((58..=142).contains(&mirrored), "{mirrored}");
@@ -189,7 +203,7 @@ mod tests {
     fn what_is_observed_is_the_changed_image() {
         for pair in [ImagePair::Normal, ImagePair::Poisson] {
             let task = task(ImageConfig { augment: 0.5, observed: 1.0, pair, ..ImageConfig::default() });
-            let images = task.batch(0).1;
+            let images = task.batch(0, Shard::WHOLE).2;
             let changed = images.iter().filter(|image| found(&task, &image.x) == (false, false)).count();
             assert!(changed > 120, "{changed}");
             for image in &images {
@@ -208,11 +222,12 @@ mod tests {
         let settings = || ImageConfig { augment: 0.5, ..ImageConfig::default() };
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let first = task(settings());
-        let batches: Vec<_> = pool(1).install(|| (0..3).map(|step| first.batch(step)).collect());
+        let batches: Vec<_> =
+            pool(1).install(|| (0..3).map(|step| first.batch(step, Shard::WHOLE)).collect());
         let anew = task(settings());
-        assert!(pool(3).install(|| anew.batch(2)) == batches[2]);
+        assert!(pool(3).install(|| anew.batch(2, Shard::WHOLE)) == batches[2]);
         let told = |batch: usize| -> Vec<Vec<f32>> {
-            batches[batch].1.iter().map(|image| image.augment.clone()).collect()
+            batches[batch].2.iter().map(|image| image.augment.clone()).collect()
         };
         assert_ne!(told(1), told(2));
     }

@@ -162,7 +162,7 @@ impl TableConfig {
             trees.check()?;
         }
         self.net.check()?;
-        self.train.check()
+        self.train.check(self.batch)
     }
 }
 

@@ -1,13 +1,15 @@
 //! Tables as a task: batches of rows with some cells known, and what the network should say about the others.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
 use pmm_net::Masks;
-use pmm_net::table::{Answers, Batch, Shares, TableNet, TableTrees};
+use pmm_net::table::{Answers, Batch, BatchRows, Shares, TableNet, TableTrees};
 
 use crate::run::Task;
+use crate::shard::Shard;
 
 /// How batches are drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +89,7 @@ impl TableTask {
                 |row| task.known(&mut task.streams.stream(Purpose::VALIDATION, 0, first + row as u64)),
                 &task.streams,
                 // Steps of training count from 0: far from these.
-                u64::MAX - chunk as u64,
+                BatchRows::all(u64::MAX - chunk as u64, rows.len()),
             )?;
             task.validation.push(batch);
         }
@@ -137,10 +139,14 @@ impl TableTask {
     }
 
     /// The rows of a step: every row once per epoch, in an order of its own.
-    fn rows(&self, step: u64) -> Vec<u32> {
+    fn rows(&self, step: u64, rows: Range<usize>) -> Vec<u32> {
         let n = self.train.len() as u64;
         let first = step * self.config.rows as u64;
-        (first..first + self.config.rows as u64).map(|i| self.order(i / n)[(i % n) as usize]).collect()
+        let row = |row: usize| {
+            let i = first + row as u64;
+            self.order(i / n)[(i % n) as usize]
+        };
+        rows.map(row).collect()
     }
 
     fn order(&self, epoch: u64) -> Arc<Vec<u32>> {
@@ -157,7 +163,7 @@ impl TableTask {
         order
     }
 
-    fn masks(&self, step: u64) -> Masks {
+    fn masks(&self, step: u64, rows: &Range<usize>) -> Masks {
         let (width, blocks) = self.net.hidden();
         let keep = 1.0 - self.config.dropout;
         if self.config.dropout <= 0.0 {
@@ -167,8 +173,8 @@ impl TableTask {
         let bound = (keep * 65536.0).round() as u64;
         let scale = (1.0 / keep) as f32;
         let mask = |block: usize| {
-            let mut mask = vec![0f32; self.config.rows * width];
-            for (row, mask) in mask.chunks_exact_mut(width).enumerate() {
+            let mut mask = vec![0f32; rows.len() * width];
+            for (row, mask) in rows.clone().zip(mask.chunks_exact_mut(width)) {
                 let mut rng =
                     self.streams.block_stream(Purpose::TABLE_DROPOUT, block as u32, step, row as u64);
                 for units in mask.chunks_mut(4) {
@@ -187,13 +193,21 @@ impl TableTask {
 impl Task for TableTask {
     type Batch = TrainBatch;
 
-    fn batch(&self, step: u64) -> TrainBatch {
-        let rows = self.rows(step);
-        let known = |row: usize| self.known(&mut self.streams.stream(Purpose::KNOWN, step, row as u64));
-        let batch = self.net.batch(&self.table, &rows, known, &self.streams, step);
+    fn batch(&self, step: u64, shard: Shard) -> TrainBatch {
+        let range = shard.rows(self.config.rows);
+        let rows = self.rows(step, range.clone());
+        let known = |row: usize| {
+            self.known(&mut self.streams.stream(Purpose::KNOWN, step, (range.start + row) as u64))
+        };
+        let place = BatchRows { step, first: range.start, of: self.config.rows };
+        let batch = self.net.batch(&self.table, &rows, known, &self.streams, place);
         let batch =
             batch.unwrap_or_else(|error| unreachable!("cells were checked when they were read: {error}"));
-        TrainBatch { batch, masks: self.masks(step) }
+        TrainBatch { batch, masks: self.masks(step, &range) }
+    }
+
+    fn batch_rows(&self) -> usize {
+        self.config.rows
     }
 
     fn gradient(&self, weights: &[f32], batch: TrainBatch, gradient: &mut [f32]) -> f64 {
@@ -205,18 +219,32 @@ impl Task for TableTask {
         self.net.initial(&self.streams)
     }
 
-    fn validate(&self, weights: &[f32]) -> f64 {
-        if let Some((_, loss)) = self.pool(weights) {
-            return loss;
+    fn pieces(&self) -> usize {
+        // The shares of pooled laws are of all batches together.
+        if self.answers.is_some() { 1 } else { self.validation.len() }
+    }
+
+    /// The sum over the rows of each batch; of pooled laws, the mean over all.
+    fn losses(&self, weights: &[f32], pieces: Range<usize>) -> Vec<f64> {
+        if self.answers.is_some() {
+            let mean = |_| self.pool(weights).map_or(f64::NAN, |(_, loss)| loss);
+            return pieces.map(mean).collect();
         }
-        let (mut sum, mut rows) = (0.0, 0);
-        for batch in &self.validation {
+        let sum = |batch: &Batch| {
             let losses = self.net.losses(weights, batch.features.clone(), &batch.targets);
             // Weights of a batch sum to 1: undone here, where batches differ in size.
-            sum += losses.iter().sum::<f64>() * losses.len() as f64;
-            rows += losses.len();
+            losses.iter().sum::<f64>() * losses.len() as f64
+        };
+        self.validation[pieces].iter().map(sum).collect()
+    }
+
+    fn mean_loss(&self, losses: &[f64]) -> f64 {
+        if self.answers.is_some() {
+            return losses.iter().sum();
         }
-        sum / rows as f64
+        let columns = self.net.coordinates().columns.len();
+        let rows: usize = self.validation.iter().map(|batch| batch.targets.len() / columns).sum();
+        losses.iter().sum::<f64>() / rows as f64
     }
 
     fn decayed(&self) -> Vec<f32> {

@@ -219,7 +219,7 @@ impl TextConfig {
         self.net.check()?;
         self.order.check()?;
         self.muon.check()?;
-        self.train.check()
+        self.train.check(self.batch)
     }
 }
 

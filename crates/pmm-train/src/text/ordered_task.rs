@@ -1,5 +1,6 @@
 //! Texts in the order of their events, as a task.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pmm_core::{MonteCarlo, OrderLaw, OrderMixture, ParameterError, Purpose, Streams};
@@ -13,6 +14,7 @@ use super::split::split;
 use crate::muon::MuonConfig;
 use crate::optimiser::{Rule, Rules};
 use crate::run::Task;
+use crate::shard::Shard;
 
 /// Held-out windows; each is read from left to right and in a random order.
 const VALIDATION: u64 = 64;
@@ -30,8 +32,8 @@ pub struct OrderedTask {
     orders: OrderMixture,
     muon: MuonConfig,
     pattern_rate: f64,
-    /// The held-out windows from left to right, and in random orders.
-    validation: [Vec<OrderedText>; 2],
+    /// The held-out windows from left to right, then the same in random orders.
+    validation: Vec<OrderedText>,
     streams: Streams,
 }
 
@@ -69,10 +71,11 @@ impl OrderedTask {
             orders: config.order.mixture(config.schedule)?,
             muon: config.muon,
             pattern_rate: config.pattern_rate,
-            validation: [Vec::new(), Vec::new()],
+            validation: Vec::new(),
             streams,
         };
-        task.validation = [OrderLaw::LeftToRight, OrderLaw::Random].map(|law| task.held_out(held_out, &law));
+        let laws = [OrderLaw::LeftToRight, OrderLaw::Random];
+        task.validation = laws.iter().flat_map(|law| task.held_out(held_out, law)).collect();
         Ok(task)
     }
 
@@ -95,12 +98,7 @@ impl OrderedTask {
 
     /// Bits per token of the held-out windows.
     pub fn held_out_bits(&self, weights: &[f32]) -> OrderBits {
-        let [left_to_right, random] = self.validation.each_ref().map(|texts| {
-            let bits: Vec<f64> =
-                self.net.losses(weights, texts).iter().map(|nats| nats / std::f64::consts::LN_2).collect();
-            MonteCarlo::of(&bits)
-        });
-        OrderBits { left_to_right, random }
+        order_bits(&self.losses(weights, 0..self.pieces()))
     }
 
     fn rule(&self, part: &Part) -> Rule {
@@ -116,10 +114,17 @@ impl OrderedTask {
     }
 }
 
+/// Of the losses of all held-out windows in both orders.
+fn order_bits(losses: &[f64]) -> OrderBits {
+    let bits: Vec<f64> = losses.iter().map(|nats| nats / std::f64::consts::LN_2).collect();
+    let (left_to_right, random) = bits.split_at(bits.len() / 2);
+    OrderBits { left_to_right: MonteCarlo::of(left_to_right), random: MonteCarlo::of(random) }
+}
+
 impl Task for OrderedTask {
     type Batch = OrderedBatch;
 
-    fn batch(&self, step: u64) -> OrderedBatch {
+    fn batch(&self, step: u64, shard: Shard) -> OrderedBatch {
         let text = |row: usize| {
             let (row, rows) = (row as u64, self.batch as u64);
             let starts = self.train - self.net.length() as u64 + 1;
@@ -127,9 +132,13 @@ impl Task for OrderedTask {
             let order = self.orders.draw(self.net.length(), step, row, rows, &self.streams);
             self.net.text(&self.window(start), &order)
         };
-        let texts: Vec<OrderedText> = (0..self.batch).into_par_iter().map(text).collect();
+        let texts: Vec<OrderedText> = shard.rows(self.batch).into_par_iter().map(text).collect();
         let rows = self.net.rows_read(&texts);
         OrderedBatch { texts, rows }
+    }
+
+    fn batch_rows(&self) -> usize {
+        self.batch
     }
 
     fn gradient(&self, weights: &[f32], batch: OrderedBatch, gradient: &mut [f32]) -> f64 {
@@ -140,9 +149,17 @@ impl Task for OrderedTask {
         self.net.initial(&self.streams)
     }
 
+    fn pieces(&self) -> usize {
+        self.validation.len()
+    }
+
+    fn losses(&self, weights: &[f32], pieces: Range<usize>) -> Vec<f64> {
+        self.net.losses(weights, &self.validation[pieces])
+    }
+
     /// The mean of both orders, in nats per token.
-    fn validate(&self, weights: &[f32]) -> f64 {
-        let bits = self.held_out_bits(weights);
+    fn mean_loss(&self, losses: &[f64]) -> f64 {
+        let bits = order_bits(losses);
         0.5 * (bits.left_to_right.mean + bits.random.mean) * std::f64::consts::LN_2
     }
 

@@ -1,5 +1,6 @@
 //! Texts as a task: windows of a long text with masks, and what the network should say behind them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use pmm_core::{Purpose, Streams};
@@ -9,6 +10,7 @@ use rayon::prelude::*;
 
 use super::split::split;
 use crate::run::Task;
+use crate::shard::Shard;
 
 /// Texts on which the network is validated.
 const VALIDATION: u64 = 128;
@@ -54,7 +56,7 @@ impl TextTask {
 impl Task for TextTask {
     type Batch = Vec<MaskedText>;
 
-    fn batch(&self, step: u64) -> Vec<MaskedText> {
+    fn batch(&self, step: u64, shard: Shard) -> Vec<MaskedText> {
         let shift = self.streams.stream(Purpose::TIME, step, 0).unit();
         let text = |row: usize| {
             let starts = self.train - self.net.length() as u64 + 1;
@@ -63,7 +65,11 @@ impl Task for TextTask {
             let t = ((row as f64 + shift) / self.batch as f64).min(1.0 - f64::EPSILON);
             MaskedText::at(&self.net, &self.window(start), t, &self.streams, step, row as u64)
         };
-        (0..self.batch).into_par_iter().map(text).collect()
+        shard.rows(self.batch).into_par_iter().map(text).collect()
+    }
+
+    fn batch_rows(&self) -> usize {
+        self.batch
     }
 
     fn gradient(&self, weights: &[f32], batch: Vec<MaskedText>, gradient: &mut [f32]) -> f64 {
@@ -74,8 +80,12 @@ impl Task for TextTask {
         self.net.initial(&self.streams)
     }
 
-    fn validate(&self, weights: &[f32]) -> f64 {
-        self.net.losses(weights, &self.validation).iter().sum::<f64>() / VALIDATION as f64
+    fn pieces(&self) -> usize {
+        self.validation.len()
+    }
+
+    fn losses(&self, weights: &[f32], pieces: Range<usize>) -> Vec<f64> {
+        self.net.losses(weights, &self.validation[pieces])
     }
 
     fn decayed(&self) -> Vec<f32> {

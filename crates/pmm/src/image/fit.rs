@@ -57,8 +57,9 @@ impl Fit {
     }
 
     /// Reads the images and settles everything, without training.
-    pub fn prepare(self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
+    pub fn prepare(mut self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
         self.options.check()?;
+        self.options = self.options.of_rank()?;
         let work = match &self.options.place {
             Some(place) => Some(place.take()?),
             None => None,
@@ -144,6 +145,11 @@ impl Fit {
         work: Option<&WorkFolder>,
         watcher: &mut dyn Watcher,
     ) -> Result<Images, Error> {
+        if let Some(work) = work.filter(|_| self.options.follows()) {
+            let images = Images::open(&work.path.join(IMAGES))?;
+            check_data(work, &work.path, images.source_digest())?;
+            return Ok(images);
+        }
         check_room(&source.name(), source.count(), source.shape(), work.map(|work| work.path.as_path()))?;
         watcher.notice(Event::Started { what: "reading", total: Some(source.count()) });
         let mut progress = |images: u64| watcher.notice(Event::Progress { done: images });
@@ -232,8 +238,11 @@ struct PreviewedTask {
 impl pmm_train::Task for PreviewedTask {
     type Batch = <ImageTask as pmm_train::Task>::Batch;
 
-    fn batch(&self, step: u64) -> Self::Batch {
-        self.task.batch(step)
+    fn batch(&self, step: u64, shard: pmm_train::Shard) -> Self::Batch {
+        self.task.batch(step, shard)
+    }
+    fn batch_rows(&self) -> usize {
+        self.task.batch_rows()
     }
     fn gradient(&self, weights: &[f32], batch: Self::Batch, gradient: &mut [f32]) -> f64 {
         self.task.gradient(weights, batch, gradient)
@@ -241,12 +250,15 @@ impl pmm_train::Task for PreviewedTask {
     fn initial(&self) -> Vec<f32> {
         self.task.initial()
     }
-    fn validate(&self, weights: &[f32]) -> f64 {
+    fn pieces(&self) -> usize {
+        self.task.pieces()
+    }
+    fn losses(&self, weights: &[f32], pieces: std::ops::Range<usize>) -> Vec<f64> {
         if let Some(previewer) = &self.previewer {
             // A picture on the way: a fit does not fail for it.
             let _ = previewer.draw(weights);
         }
-        self.task.validate(weights)
+        self.task.losses(weights, pieces)
     }
     fn decayed(&self) -> Vec<f32> {
         self.task.decayed()

@@ -25,13 +25,20 @@ pub struct Data {
 enum DataPlace {
     File(PathBuf),
     Bytes(Vec<u8>),
+    Query { uri: String, sql: String },
     Batches(SchemaRef, Vec<RecordBatch>),
 }
 
 impl Data {
-    /// A file: CSV with any usual delimiter, gzip of that, Parquet or Arrow; `-` is standard input.
+    /// A file: CSV with any usual delimiter, gzip of that, Parquet or Arrow; a folder or a pattern (`year=*/part-*.parquet`) of such files,
+    /// whose `key=value` folders are columns; `-` is standard input.
     pub fn open(path: impl AsRef<Path>) -> Self {
         Self::new(DataPlace::File(path.as_ref().to_owned()))
+    }
+
+    /// The rows of a query of a database: `sqlite:///file.db`, `postgresql://…`, or any other that has an ADBC driver.
+    pub fn query(uri: &str, sql: &str) -> Self {
+        Self::new(DataPlace::Query { uri: uri.to_owned(), sql: sql.to_owned() })
     }
 
     /// The text of a CSV file.
@@ -58,6 +65,7 @@ impl Data {
     pub(crate) fn source(&self) -> Result<Source, Error> {
         Ok(match &self.place {
             DataPlace::File(path) => Source::open(path, &self.options)?,
+            DataPlace::Query { uri, sql } => Source::query(uri, sql)?,
             DataPlace::Bytes(bytes) => Source::from_bytes("table", bytes.clone(), &self.options)?,
             DataPlace::Batches(schema, batches) => {
                 Source::from_batches("table", schema.clone(), batches.clone())?

@@ -107,8 +107,12 @@ impl Fit {
     }
 
     /// Reads the data and settles everything, without training. Nothing is written.
-    pub fn prepare(self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
+    pub fn prepare(mut self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
         self.options.check()?;
+        self.options = self.options.of_rank()?;
+        if self.options.follows() {
+            (self.overrides, self.rules) = Default::default();
+        }
         if let Some(name) = &self.options.preset {
             return Err(Error::UnknownPreset {
                 name: name.clone(),

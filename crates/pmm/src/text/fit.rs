@@ -53,8 +53,9 @@ impl Fit {
     }
 
     /// Reads the text and settles everything, without training.
-    pub fn prepare(self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
+    pub fn prepare(mut self, watcher: &mut dyn Watcher) -> Result<PreparedFit, Error> {
         self.options.check()?;
+        self.options = self.options.of_rank()?;
         let work = match &self.options.place {
             Some(place) => Some(place.take()?),
             None => None,
@@ -136,6 +137,9 @@ impl Fit {
             };
             if let Some(tokens) = kept.filter(is_same) {
                 return Ok(tokens);
+            }
+            if self.options.follows() {
+                return Ok(Tokens::read(source, tokenizer, &mut progress)?);
             }
         }
         Tokens::write(source, tokenizer, &path, &mut progress)?;

@@ -6,7 +6,7 @@ use pmm_core::{ParameterError, Streams};
 use pmm_data::Tokens;
 use pmm_net::text::{MaskedText, TextNetwork};
 use pmm_train::text::{OrderedBatch, OrderedTask, TextConfig, TextTask};
-use pmm_train::{Rules, Task};
+use pmm_train::{Rules, Shard, Task};
 
 /// The task of a network.
 pub(crate) enum AnyTask {
@@ -41,10 +41,16 @@ impl AnyTask {
 impl Task for AnyTask {
     type Batch = AnyBatch;
 
-    fn batch(&self, step: u64) -> AnyBatch {
+    fn batch(&self, step: u64, shard: Shard) -> AnyBatch {
         match self {
-            Self::Ordered(task) => AnyBatch::Ordered(task.batch(step)),
-            Self::Masked(task) => AnyBatch::Masked(task.batch(step)),
+            Self::Ordered(task) => AnyBatch::Ordered(task.batch(step, shard)),
+            Self::Masked(task) => AnyBatch::Masked(task.batch(step, shard)),
+        }
+    }
+    fn batch_rows(&self) -> usize {
+        match self {
+            Self::Ordered(task) => task.batch_rows(),
+            Self::Masked(task) => task.batch_rows(),
         }
     }
     fn gradient(&self, weights: &[f32], batch: AnyBatch, gradient: &mut [f32]) -> f64 {
@@ -60,10 +66,22 @@ impl Task for AnyTask {
             Self::Masked(task) => task.initial(),
         }
     }
-    fn validate(&self, weights: &[f32]) -> f64 {
+    fn pieces(&self) -> usize {
         match self {
-            Self::Ordered(task) => task.validate(weights),
-            Self::Masked(task) => task.validate(weights),
+            Self::Ordered(task) => task.pieces(),
+            Self::Masked(task) => task.pieces(),
+        }
+    }
+    fn losses(&self, weights: &[f32], pieces: std::ops::Range<usize>) -> Vec<f64> {
+        match self {
+            Self::Ordered(task) => task.losses(weights, pieces),
+            Self::Masked(task) => task.losses(weights, pieces),
+        }
+    }
+    fn mean_loss(&self, losses: &[f64]) -> f64 {
+        match self {
+            Self::Ordered(task) => task.mean_loss(losses),
+            Self::Masked(task) => task.mean_loss(losses),
         }
     }
     fn decayed(&self) -> Vec<f32> {
