@@ -12,6 +12,9 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
     let device = prepare(&args.common)?;
     let model = pmm::open_on(&args.model, &device)?.into_table()?;
     let mut impute = model.impute(Data::open(&args.data)).seed(args.common.seed()).first_row(args.first_row);
+    if let Some(column) = &args.key {
+        impute = impute.key(column);
+    }
     if let Some(draws) = args.draws {
         impute = impute.draws(draws.get());
     }

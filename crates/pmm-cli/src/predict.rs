@@ -25,8 +25,12 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
         EmptyCells::Missing => Empty::Missing,
         EmptyCells::Unknown => Empty::Unknown,
     };
-    let predict = model.predictions(Data::open(&args.data), target)?;
-    let mut laws = predict.seed(args.common.seed()).first_row(args.first_row).empty(empty).laws()?;
+    let predict = model.predictions(Data::open(&args.data), target)?.seed(args.common.seed());
+    let mut predict = predict.first_row(args.first_row).empty(empty);
+    if let Some(column) = &args.key {
+        predict = predict.key(column);
+    }
+    let mut laws = predict.laws()?;
     let (mut writer, mut done) = (None, 0);
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "rows predicted", total: None });

@@ -42,6 +42,7 @@ pub use table::{
     NumberFormat, Numbers, OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError,
     ReadNotes, ReadOptions, RealRanges, RowBatch, RowsDecoder, Running, Schema, SchemaError, Source, Special,
     Table, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone, is_reading_guarded,
+    row_keys,
 };
 pub use text::{
     Alphabet, Bpe, Characters, Document, FASTA_ENDINGS, Piece, SequenceSummary, TextDataError, TextOptions,
