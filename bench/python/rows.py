@@ -7,12 +7,11 @@
 import argparse
 import json
 import os
-import resource
-import time
 import warnings
 from pathlib import Path
 
 import pandas as pd
+from measure import peak_mb, timed
 
 SHARED = Path(os.environ.get("PMM_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 #: Files and the columns that are labels of rows alone.
@@ -67,18 +66,6 @@ def mostlyai(train, n, seed):
     return made, fitting, drawing
 
 
-def timed(work):
-    begin, used = time.perf_counter(), cpu()
-    result = work()
-    return result, (time.perf_counter() - begin, cpu() - used)
-
-
-def cpu():
-    """CPU seconds of this process and of those that it has started and that have ended."""
-    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(used.ru_utime + used.ru_stime for used in both)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=["pmm", "tvae", "mostlyai"])
@@ -91,11 +78,10 @@ def main():
     train, test = load(arguments.table, arguments.train, arguments.seed)
     made, fitting, drawing = globals()[arguments.name](train, len(test), arguments.seed)
     made[list(train)].to_csv(arguments.out, index=False)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({
         "name": arguments.name, "table": arguments.table, "train": len(train), "seed": arguments.seed, "made": len(made),
         "fit_s": round(fitting[0], 1), "fit_cpu_s": round(fitting[1], 1), "sample_s": round(drawing[0], 2),
-        "sample_cpu_s": round(drawing[1], 2), "peak_mb": round(peak),
+        "sample_cpu_s": round(drawing[1], 2), "peak_mb": peak_mb(),
     }))
 
 

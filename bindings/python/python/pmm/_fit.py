@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
@@ -175,6 +176,10 @@ def _fit_table(data: Any, of_table: dict[str, Any], options: dict[str, Any], aro
     with around as running:
         native, interrupt = _pmm.fit_table(source, options, of_table, running)
     model: TableModel = _finished(TableModel(native, giver), interrupt)
+    left_out = [f"{column.name!r} ({column.type})" for column in model.schema if column.kind == "other"]
+    if left_out:
+        what = "columns of types that are not modelled are empty in samples"
+        warnings.warn(f"{what}: {', '.join(left_out)}", stacklevel=3)
     return model
 
 

@@ -74,7 +74,11 @@ class PandasGiver(Giver):
         return frame
 
     def _templated(self, table: Any) -> Any:
-        frame = table.replace_schema_metadata(self._metadata).to_pandas(split_blocks=True)
+        full = table.drop_columns(_empty_nested(table))
+        frame = full.replace_schema_metadata(self._metadata).to_pandas(split_blocks=True, integer_object_nulls=True)
+        for place, name in enumerate(table.column_names):
+            if name not in full.column_names:
+                frame.insert(place, name, None)
         labels = {str(label): label for label in self._template.columns}
         if list(labels) == table.column_names:
             frame.columns = self._template.columns
@@ -92,12 +96,20 @@ class PandasGiver(Giver):
         return index.append([index] * (draws - 1))
 
 
+def _empty_nested(table: Any) -> list[str]:
+    """Columns of nested types without a cell: intervals of whole numbers would be made up for them."""
+    nested = _pyarrow().types.is_nested
+    return [name for name in table.column_names if nested(table[name].type) and table[name].null_count == table.num_rows]
+
+
 def _as_type(column: Any, dtype: Any) -> Any:
     """The column in the type that it had; as it is where a value of it has none, such as a gap among integers."""
     try:
-        return column.astype(dtype)
+        found = column.astype(dtype)
     except (TypeError, ValueError):
         return column
+    # Some types have no gaps and take any number for one, and a category that is not among theirs for a gap.
+    return found if (found.isna() == column.isna()).all() else column
 
 
 def _untemplated(table: Any) -> Any:

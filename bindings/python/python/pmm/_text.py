@@ -141,8 +141,9 @@ class TextModel(Model):
         """
         if orders is not None and orders < 0:
             raise ValueError(f"orders={orders} is no number of orders")
+        taken = take_texts(documents)
         with Running(progress, threads) as running:
-            return TextScores(self._native.score(take_texts(documents), orders, seed, running))
+            return TextScores(self._native.score(taken, orders, seed, running) if taken else [])
 
     def evaluate(
         self,

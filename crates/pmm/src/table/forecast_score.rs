@@ -47,8 +47,8 @@ pub(crate) fn score(
     let truth = |row: usize| if columns[index].is_empty() { Cell::Missing } else { columns[index].get(row) };
     let score = match &column.coding {
         Coding::Numbers(numbers) => {
-            let (numbers, streams) = ((0..rows as u64).collect(), streams.child(Purpose::FORECAST, 0));
-            let laws = Laws::new(column, numbers, streams, laws).draws(draws)?;
+            let (every, streams) = ((0..rows as u64).collect(), streams.child(Purpose::FORECAST, 0));
+            let laws = Laws::new(column, every, streams, laws).draws(draws)?;
             let mut truths: Vec<f64> =
                 (0..rows).map(|row| column.number(truth(row)).unwrap_or(f64::NAN)).collect();
             let draws: Vec<f64> =
