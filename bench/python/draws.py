@@ -6,13 +6,12 @@
 import argparse
 import json
 import os
-import resource
-import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from measure import peak_mb, timed
 
 SHARED = Path(os.environ.get("PMM_SHARED", Path(__file__).resolve().parents[3] / "shared")) / "data"
 DRAWS = 100
@@ -75,12 +74,6 @@ def lightgbm(train, test, target, seed):
     return draws, fitting, drawing
 
 
-def timed(work):
-    begin = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - begin
-
-
 def crps(draws, truth):
     """E|X − y| − E|X − X′|/2 over the draws, the second mean without a draw and itself."""
     draws = np.sort(draws, axis=1)
@@ -103,10 +96,10 @@ def main():
     target = next(name for name in rows.columns if name.lower() in ("medhouseval", "median_house_value"))
     test, train = rows[: arguments.test], rows[arguments.test :][: arguments.train]
     draws, fitting, drawing = globals()[arguments.name](train, test, target, arguments.seed)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({
         "name": arguments.name, "train": len(train), "test": len(test), "seed": arguments.seed,
-        "fit_s": round(fitting, 2), "draw_s": round(drawing, 2), "crps": crps(draws, test[target].to_numpy()), "peak_mb": round(peak),
+        "fit_s": round(fitting[0], 2), "fit_cpu_s": round(fitting[1], 2), "draw_s": round(drawing[0], 2), "draw_cpu_s": round(drawing[1], 2),
+        "crps": round(crps(draws, test[target].to_numpy())), "peak_mb": peak_mb(),
     }))
 
 

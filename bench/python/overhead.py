@@ -1,23 +1,25 @@
 """What Python costs over the program: the same fit by both, and a million rows to pandas beside a Parquet file.
 
-Interleaved: program, Python, program, Python, …; the least of each counts.
+Interleaved: program, Python, program, Python, …; the least of each counts, in CPU seconds (which others on the machine change
+little) and in wall seconds.
 """
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from measure import peak_mb, timed
 
 import pmm
 
-PROGRAM = Path(sys.executable).with_name("pmm")
+#: The program that comes with the package starts an interpreter as well; PMM_BINARY names another.
+PROGRAM = Path(os.environ.get("PMM_BINARY", Path(sys.executable).with_name("pmm")))
 
 
 def table(rows, columns, seed=0):
@@ -29,12 +31,6 @@ def table(rows, columns, seed=0):
         values = base @ draw.normal(size=4) + 0.3 * draw.normal(size=rows)
         frame[f"c{place}"] = np.array(["low", "middle", "high"])[np.digitize(values, [-1, 1])] if place % 5 == 4 else values
     return pd.DataFrame(frame)
-
-
-def seconds(work):
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def program(*arguments):
@@ -57,14 +53,14 @@ def main():
         model = pmm.load(folder / "m.pmm", frame="pandas")
         for turn in range(arguments.rounds):
             common = ["--steps", arguments.steps, "--out", folder / f"{turn}.pmm"]
-            times["fit by the program"].append(seconds(lambda: program("fit", folder / "rows.parquet", *common)))
-            times["fit by Python"].append(seconds(lambda: pmm.fit(frame, steps=arguments.steps, progress=False)))
+            times["fit by the program"].append(timed(lambda: program("fit", folder / "rows.parquet", *common))[1])
+            times["fit by Python"].append(timed(lambda: pmm.fit(frame, steps=arguments.steps, out=folder / f"{turn}-python.pmm", progress=False))[1])
             out = folder / "made.parquet"
             n = arguments.sampled
-            times["sample to Parquet"].append(seconds(lambda: program("sample", folder / "m.pmm", "-n", n, "--out", out)))
-            times["sample to pandas"].append(seconds(lambda: model.sample(n, progress=False)))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"rounds": arguments.rounds, **{name: round(min(t), 2) for name, t in times.items()}, "peak_mb": round(peak)}))
+            times["sample to Parquet"].append(timed(lambda: program("sample", folder / "m.pmm", "-n", n, "--out", out))[1])
+            times["sample to pandas"].append(timed(lambda: model.sample(n, progress=False))[1])
+    least = {name: {"s": round(min(t[0] for t in taken), 2), "cpu_s": round(min(t[1] for t in taken), 2)} for name, taken in times.items()}
+    print(json.dumps({"rounds": arguments.rounds, "rows": arguments.rows, "sampled": arguments.sampled, **least, "peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":

@@ -38,6 +38,13 @@ pub(crate) struct TableOptions {
     held_out: Option<TableArgument>,
     /// `columns.NAME.kind` and the like, with their values.
     columns: Vec<(String, String)>,
+    /// How a file is read: markers of missing cells, whether its first line has names, what separates fields.
+    missing: Option<Vec<String>>,
+    header: Option<bool>,
+    delimiter: Option<char>,
+    /// Rules that the rows keep, and names of found ones that they need not.
+    rules: Vec<String>,
+    without_rules: Vec<String>,
 }
 
 macro_rules! configured {
@@ -76,7 +83,7 @@ pub(crate) fn fit_table(
     of_table: TableOptions,
     running: Running<'_>,
 ) -> PyResult<(TableModel, Option<PyErr>)> {
-    let (overrides, reading) = wishes(&of_table.columns).map_err(|error| raise(py, &error))?;
+    let (overrides, reading) = wishes(&of_table).map_err(|error| raise(py, &error))?;
     let mut fit = table::Fit::new(data.0.reading(reading)).columns(overrides);
     if let Some(target) = &of_table.target {
         fit = fit.target(target);
@@ -84,23 +91,29 @@ pub(crate) fn fit_table(
     if let Some(held_out) = of_table.held_out {
         fit = fit.held_out(held_out.0);
     }
+    for rule in &of_table.rules {
+        fit = fit.rule(rule);
+    }
+    for name in &of_table.without_rules {
+        fit = fit.without_rule(name);
+    }
     let fit = configured!(fit, options);
     let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
     Ok((TableModel::new(model), interrupt))
 }
 
 /// What is said of columns, and of how a file is read.
-fn wishes(given: &[(String, String)]) -> Result<(Overrides, ReadOptions), Error> {
-    let (mut overrides, mut reading) = (Overrides::default(), ReadOptions::default());
-    for (key, value) in given {
-        match (key.as_str(), value.as_str()) {
-            ("header", "yes") => reading.header = table::Header::Yes,
-            ("header", "no") => reading.header = table::Header::No,
-            ("delimiter", text) => reading.delimiter = text.chars().next(),
-            _ => overrides.set(key, value)?,
-        }
+fn wishes(given: &TableOptions) -> Result<(Overrides, ReadOptions), Error> {
+    let mut overrides = Overrides { missing: given.missing.clone(), ..Overrides::default() };
+    for (key, value) in &given.columns {
+        overrides.set(key, value)?;
     }
-    Ok((overrides, reading))
+    let header = match given.header {
+        None => table::Header::default(),
+        Some(true) => table::Header::Yes,
+        Some(false) => table::Header::No,
+    };
+    Ok((overrides, ReadOptions { header, delimiter: given.delimiter }))
 }
 
 /// Fits texts.

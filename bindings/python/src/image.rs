@@ -165,6 +165,7 @@ impl ImageModel {
         py: Python<'_>,
         test: ImageArgument,
         train: Option<ImageArgument>,
+        samples: Option<ImageArgument>,
         evaluating: Evaluating,
         running: Running<'_>,
     ) -> PyResult<ReportParts> {
@@ -173,6 +174,9 @@ impl ImageModel {
             let mut evaluate = model.evaluate(test.0).seed(evaluating.seed);
             if let Some(train) = train {
                 evaluate = evaluate.train(train.0);
+            }
+            if let Some(samples) = samples {
+                evaluate = evaluate.samples(samples.0);
             }
             let report = evaluate.run(watcher)?;
             if let Some(out) = evaluating.out {

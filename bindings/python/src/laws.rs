@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
-use pmm::table::Model;
+use pmm::table::{Model, OutputColumn};
 use pyo3::prelude::*;
 
 use crate::arrays::{matrix, vector};
@@ -111,17 +111,23 @@ impl Laws {
     /// Numbers as values of the column's own type.
     fn values(&self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<ArrowRows> {
         let values = values.as_slice()?;
-        let (column, array) = compute(py, || self.laws().values_column(&self.column(), values))?;
-        let schema = Arc::new(Schema::new(vec![column.field]));
-        let batch = RecordBatch::try_new(schema.clone(), vec![array]);
-        Ok(ArrowRows::new(schema, vec![batch.map_err(|error| failure(py, &error.to_string()))?]))
+        rows_of(py, compute(py, || self.laws().values_column(&self.column(), values))?)
     }
 
     /// The likeliest level of each row, in the column's own type.
     fn best_values(&self, py: Python<'_>) -> PyResult<ArrowRows> {
-        let (column, array) = compute(py, || self.laws().best_column(&self.column()))?;
-        let schema = Arc::new(Schema::new(vec![column.field]));
-        let batch = RecordBatch::try_new(schema.clone(), vec![array]);
-        Ok(ArrowRows::new(schema, vec![batch.map_err(|error| failure(py, &error.to_string()))?]))
+        rows_of(py, compute(py, || self.laws().best_column(&self.column()))?)
     }
+
+    /// The levels, in the column's own type.
+    fn level_values(&self, py: Python<'_>) -> PyResult<ArrowRows> {
+        rows_of(py, compute(py, || self.laws().level_column(&self.column()))?)
+    }
+}
+
+/// A column as rows.
+fn rows_of(py: Python<'_>, (column, array): (OutputColumn, ArrayRef)) -> PyResult<ArrowRows> {
+    let schema = Arc::new(Schema::new(vec![column.field]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![array]);
+    Ok(ArrowRows::new(schema, vec![batch.map_err(|error| failure(py, &error.to_string()))?]))
 }

@@ -34,6 +34,7 @@ impl TableModel {
 struct Making {
     seed: u64,
     first_row: u64,
+    key: Option<String>,
     steps: Option<usize>,
     snap: bool,
 }
@@ -138,6 +139,9 @@ impl TableModel {
         let model = self.0.clone();
         run(py, &running, move |watcher| {
             let mut impute = model.impute(data.0).seed(making.seed).first_row(making.first_row).typed();
+            if let Some(column) = &making.key {
+                impute = impute.key(column);
+            }
             if let Some(draws) = draws {
                 impute = impute.draws(draws);
             }
@@ -169,7 +173,11 @@ impl TableModel {
         run(py, &running, move |watcher| {
             let laws = SharedLaws::try_new(model, |model| {
                 let predict = model.predictions(data.0, &target)?.seed(making.seed).empty(empty);
-                predict.first_row(making.first_row).all_watched(watcher)
+                let mut predict = predict.first_row(making.first_row);
+                if let Some(column) = &making.key {
+                    predict = predict.key(column);
+                }
+                predict.all_watched(watcher)
             })?;
             Ok(Laws(laws))
         })
@@ -187,7 +195,10 @@ impl TableModel {
         let model = self.0.clone();
         let empty = if empty_is_unknown { Empty::Unknown } else { Empty::Missing };
         let (rows, notes) = run(py, &running, move |watcher| {
-            let score = model.score(data.0).seed(making.seed).first_row(making.first_row).empty(empty);
+            let mut score = model.score(data.0).seed(making.seed).first_row(making.first_row).empty(empty);
+            if let Some(column) = &making.key {
+                score = score.key(column);
+            }
             let mut batches = score.batches()?;
             watcher.notice(Event::Started { what: "scoring", total: None });
             let mut rows = Vec::new();
@@ -217,6 +228,7 @@ impl TableModel {
         py: Python<'_>,
         test: TableArgument,
         train: Option<TableArgument>,
+        samples: Option<TableArgument>,
         evaluating: Evaluating,
         running: Running<'_>,
     ) -> PyResult<ReportParts> {
@@ -225,6 +237,9 @@ impl TableModel {
             let mut evaluate = model.evaluate(test.0).seed(evaluating.seed);
             if let Some(train) = train {
                 evaluate = evaluate.train(train.0);
+            }
+            if let Some(samples) = samples {
+                evaluate = evaluate.samples(samples.0);
             }
             if let Some(target) = &evaluating.target {
                 evaluate = evaluate.target(target);

@@ -4,10 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pmm::text::{Data, Drawing, Model, Sampler};
+use numpy::PyArray1;
+use pmm::text::{Completion, Data, DocumentScore, Drawing, GapLength, Infill, Model, Sampler, TextOrder};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrays::vector;
 use crate::job::{Running, run};
 use crate::report::{Evaluating, ReportParts, facts};
 use crate::threads::compute;
@@ -31,6 +33,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TextArgument {
 #[pyo3(from_item_all)]
 pub(crate) struct TextDrawing {
     seed: u64,
+    order: Option<String>,
     sampler: Option<String>,
     steps: Option<NonZeroUsize>,
     temperature: Option<f64>,
@@ -53,10 +56,53 @@ impl TextDrawing {
                 return Err(PyValueError::new_err(what));
             }
         };
+        let order = match self.order.as_deref() {
+            None => None,
+            Some("left_to_right") => Some(TextOrder::LeftToRight),
+            Some("random") => Some(TextOrder::Random),
+            Some(other) => {
+                let what = format!("order={other:?} is neither \"left_to_right\" nor \"random\"");
+                return Err(PyValueError::new_err(what));
+            }
+        };
         let Self { steps, temperature, top_k, top_p, .. } = *self;
-        Ok(Drawing { sampler, steps, temperature, top_k, top_p, ..Drawing::default() })
+        Ok(Drawing { order, sampler, steps, temperature, top_k, top_p })
     }
 }
+
+/// Which completions are wanted of gaps.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Completing {
+    completions: usize,
+    candidates: Option<NonZeroUsize>,
+    longest: Option<NonZeroUsize>,
+    likeliest_length: bool,
+    whole_words: bool,
+}
+
+impl Completing {
+    fn of<'m>(&self, infill: Infill<'m>) -> Infill<'m> {
+        let mut infill = infill.completions(self.completions);
+        if let Some(candidates) = self.candidates {
+            infill = infill.candidates(candidates.get());
+        }
+        if let Some(longest) = self.longest {
+            infill = infill.longest(longest.get());
+        }
+        if self.likeliest_length {
+            infill = infill.gap_length(GapLength::Likeliest);
+        }
+        if self.whole_words {
+            infill = infill.whole_words();
+        }
+        infill
+    }
+}
+
+/// What a document costs: name, tokens, characters, bits from left to right, in random orders and under their mixture, and of each
+/// token.
+type Scored<'py> = (Option<String>, usize, usize, f64, f64, f64, Bound<'py, PyArray1<f64>>);
 
 /// A model of texts.
 #[pyclass(frozen, module = "pmm._pmm")]
@@ -101,13 +147,17 @@ impl TextModel {
         py: Python<'_>,
         texts: u64,
         given: String,
+        tokens: Option<usize>,
         drawing: TextDrawing,
         running: Running<'_>,
     ) -> PyResult<Vec<String>> {
         let (model, how) = (self.0.clone(), drawing.drawing()?);
         run(py, &running, move |watcher| {
-            let mut sample = model.sample(texts).given(&given).seed(drawing.seed).drawing(how).texts()?;
-            let mut drawn = Vec::new();
+            let mut sample = model.sample(texts).given(&given).seed(drawing.seed).drawing(how);
+            if let Some(tokens) = tokens {
+                sample = sample.tokens(tokens);
+            }
+            let (mut sample, mut drawn) = (sample.texts()?, Vec::new());
             while let Some(text) = sample.next_watched(watcher) {
                 drawn.push(readable(text?));
             }
@@ -115,20 +165,46 @@ impl TextModel {
         })
     }
 
-    /// A text with its gaps completed, so many times.
+    /// A text with its gaps completed, so many times; beside each its bits, where completions are ranked.
     fn infill(
         &self,
         py: Python<'_>,
         text: String,
-        completions: usize,
+        completing: Completing,
         drawing: TextDrawing,
         running: Running<'_>,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Vec<(String, Option<f64>)>> {
         let (model, how) = (self.0.clone(), drawing.drawing()?);
         run(py, &running, move |watcher| {
-            let infill = model.infill(&text).completions(completions).seed(drawing.seed).drawing(how);
-            Ok(infill.texts(watcher)?.into_iter().map(readable).collect())
+            let infill = completing.of(model.infill(&text)).seed(drawing.seed).drawing(how);
+            let found = |Completion { text, bits }: Completion| (readable(text), bits);
+            Ok(infill.ranked(watcher)?.into_iter().map(found).collect())
         })
+    }
+
+    /// What documents cost by their exact likelihoods.
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        documents: TextArgument,
+        orders: Option<usize>,
+        seed: u64,
+        running: Running<'_>,
+    ) -> PyResult<Vec<Scored<'py>>> {
+        let model = self.0.clone();
+        let scores = run(py, &running, move |watcher| {
+            let mut score = model.score(documents.0).seed(seed);
+            if let Some(orders) = orders {
+                score = score.orders(orders);
+            }
+            score.run(watcher)
+        })?;
+        let scored = |found: DocumentScore| {
+            let DocumentScore { name, tokens, characters, left_to_right, random, order_averaged, surprises } =
+                found;
+            (name, tokens, characters, left_to_right, random, order_averaged, vector(py, surprises))
+        };
+        Ok(scores.into_iter().map(scored).collect())
     }
 
     /// Scores on text that it has not seen.
@@ -137,6 +213,7 @@ impl TextModel {
         py: Python<'_>,
         test: TextArgument,
         train: Option<TextArgument>,
+        samples: Option<Vec<String>>,
         evaluating: Evaluating,
         running: Running<'_>,
     ) -> PyResult<ReportParts> {
@@ -145,6 +222,9 @@ impl TextModel {
             let mut evaluate = model.evaluate(test.0).seed(evaluating.seed);
             if let Some(train) = train {
                 evaluate = evaluate.train(train.0);
+            }
+            if let Some(samples) = samples {
+                evaluate = evaluate.samples(samples);
             }
             let report = evaluate.run(watcher)?;
             if let Some(out) = evaluating.out {

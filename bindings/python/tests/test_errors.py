@@ -42,7 +42,7 @@ def test_kinds(road_model: Any, road_rows: Any, tmp_path: Path) -> None:
 
 
 def _making() -> dict[str, Any]:
-    return {"seed": 0, "first_row": 0, "steps": None, "snap": True}
+    return {"seed": 0, "first_row": 0, "key": None, "steps": None, "snap": True}
 
 
 def _running() -> dict[str, Any]:

@@ -140,6 +140,30 @@ def test_rows_without_end_are_drawn_in_pieces(road_model: Any) -> None:
     assert pa.concat_tables(pieces).equals(whole.combine_chunks()) or pa.concat_tables(pieces).to_pylist() == whole.to_pylist()
 
 
+def test_rows_with_keys_come_out_alike_in_any_order(road_rows: pa.Table, road_model: Any) -> None:
+    gaps = road_rows.slice(0, 60).to_pandas().astype({"minutes": "Int64"})
+    gaps.loc[::2, "minutes"] = pd.NA
+    gaps.loc[1::3, "road"] = None
+    gaps["id"] = [f"row {place}" for place in range(len(gaps))]
+    mixed = gaps.sample(frac=1, random_state=0)
+    whole = road_model.impute(gaps, key="id", draws=1)
+    pd.testing.assert_frame_equal(road_model.impute(mixed, key="id").loc[gaps.index], whole)
+    pieces = [road_model.impute(piece, key="id") for piece in (mixed[:7], mixed[7:])]
+    pd.testing.assert_frame_equal(pd.concat(pieces).loc[gaps.index], whole)
+    assert not road_model.impute(mixed).loc[gaps.index].equals(whole), "without a key the place counts"
+    forth = road_model.predict(gaps, "minutes", key="id")
+    back = road_model.predict(gaps[::-1], "minutes", key="id")
+    assert np.array_equal(forth.sample(3), back.sample(3)[::-1]) and np.array_equal(forth.mean(), back.mean()[::-1])
+    scores = road_model.score(gaps, key="id").log_likelihood
+    assert np.array_equal(scores, road_model.score(gaps[::-1], key="id").log_likelihood[::-1])
+    with pytest.raises(pmm.DataError, match="row 2: the key id is that of row 1 as well"):
+        road_model.impute(pd.concat([gaps[:1], gaps[:1]]), key="id")
+    with pytest.raises(pmm.ColumnError, match="name"):
+        road_model.impute(gaps, key="name")
+    with pytest.raises(ValueError, match="first_row"):
+        road_model.impute(gaps, key="id", first_row=7)
+
+
 def test_threads_change_nothing(road_rows: pa.Table) -> None:
     one, two = (pmm.fit(road_rows, steps=20, threads=threads, **SMALL) for threads in (1, 2))
     assert one.sample(50, threads=2).equals(two.sample(50, threads=1))

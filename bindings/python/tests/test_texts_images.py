@@ -38,6 +38,55 @@ def test_texts(text_model: Any) -> None:
     assert report.figures["bits_per_character"] > 0 and "<html" in report.html
 
 
+def test_orders_lengths_and_candidates(text_model: Any) -> None:
+    assert text_model.sample(2, order="left_to_right") == text_model.sample(2)
+    assert text_model.sample(2, order="random") != text_model.sample(2)
+    assert text_model.sample(2, order="random") == text_model.sample(2, order="random")
+    assert len(text_model.sample(1, length=100)[0]) == 100, "characters are the tokens, beyond the window"
+    with pytest.raises(ValueError, match="order='backwards'|order=\"backwards\""):
+        text_model.sample(1, order="backwards")
+    with pytest.raises(pmm.DataError, match="order"):
+        text_model.sample(1, order="random", steps=4)
+    with pytest.raises(pmm.DataError, match="left to right"):
+        text_model.sample(1, order="random", length=100)
+    assert text_model.infill("the ___ sat", 2, order="random") == text_model.infill("the ___ sat", 2, order="random")
+    ranked, bits = text_model.infill("the ___ sat on the ___", 3, candidates=20, return_bits=True)
+    assert 1 <= len(ranked) == len(bits) <= 3 and (np.diff(bits) >= 0).all() and len(set(ranked)) == len(ranked)
+    assert np.allclose(bits, text_model.score(ranked).left_to_right)
+    open_gap = text_model.infill("the cat [MASK] mat", longest=8, whole_words=True)[0]
+    assert open_gap.startswith("the cat") and open_gap.endswith(" mat")
+    with pytest.raises(ValueError, match="candidates"):
+        text_model.infill("the ___ sat", return_bits=True)
+
+
+def test_scores_of_texts(text_model: Any, tmp_path: Any) -> None:
+    texts = ["the cat sat on the mat", "tac eht tas no tam eht", "the dog"]
+    scores = text_model.score(texts)
+    assert len(scores) == 3 and "bits per character" in repr(scores)
+    assert scores.left_to_right[0] < scores.left_to_right[1], "what was learned costs less"
+    assert scores.tokens.tolist() == scores.characters.tolist() == [len(text) for text in texts]
+    for text, surprises, bits in zip(texts, scores.surprises, scores.left_to_right):
+        assert len(surprises) == len(text) and np.isclose(surprises.sum(), bits)
+    assert (scores.order_averaged <= scores.random + 1e-9).all()
+    assert np.array_equal(scores.random, text_model.score(texts).random)
+    assert not np.array_equal(scores.random, text_model.score(texts, seed=1).random)
+    alone = text_model.score(texts[:1], orders=0)
+    assert np.isnan(alone.random[0]) and alone.left_to_right[0] == scores.left_to_right[0]
+    assert len(text_model.score([])) == 0
+    (tmp_path / "lines.jsonl").write_text('{"text": "the cat sat on the mat"}\n')
+    assert text_model.score(tmp_path / "lines.jsonl").left_to_right[0] == scores.left_to_right[0]
+    with pytest.raises(FileNotFoundError, match="in a list"):
+        text_model.score("the cat sat on the mat")
+    with pytest.raises(pmm.DataError, match="vocabulary"):
+        text_model.score(["THE CAT"])
+
+
+def test_others_texts_are_scored(text_model: Any) -> None:
+    held_out = ["the dog sat on the log and the cat lay on the mat. " * 12]
+    report = text_model.evaluate(held_out, samples=["the cat sat on the log. ", "the dog lay on the mat. "])
+    assert "<html" in report.html
+
+
 def bars(count: int) -> tuple[np.ndarray, list[str]]:
     """Images of 8×8 pixels with a bar, lying or standing."""
     images = np.full((count, 8, 8), 20, dtype=np.uint8)

@@ -341,6 +341,9 @@ pub(crate) struct ImputeArgs {
     /// The number of the first row: draws are keyed by row numbers, so that pieces of a table are filled as the whole would be
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) first_row: u64,
+    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
+    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
+    pub(crate) key: Option<String>,
     /// Network calls per row, for models with clock=gradual [default: 100]
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<NonZeroUsize>,
@@ -426,6 +429,9 @@ pub(crate) struct PredictArgs {
     /// The number of the first row: draws are keyed by row numbers, so that pieces of a table are predicted as the whole would be
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) first_row: u64,
+    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
+    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
+    pub(crate) key: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]
@@ -454,6 +460,9 @@ pub(crate) struct ScoreArgs {
     /// be
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) first_row: u64,
+    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
+    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
+    pub(crate) key: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]

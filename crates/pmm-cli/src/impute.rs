@@ -15,6 +15,9 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
         .impute(data(&args.data, args.sql.as_deref()))
         .seed(args.common.seed())
         .first_row(args.first_row);
+    if let Some(column) = &args.key {
+        impute = impute.key(column);
+    }
     if let Some(draws) = args.draws {
         impute = impute.draws(draws.get());
     }

@@ -4,6 +4,7 @@
 mod cli;
 mod columns;
 mod completions;
+mod cut_file;
 mod data;
 mod data_flags;
 mod demo;
@@ -33,6 +34,7 @@ use cli::{Cli, Command};
 /// Runs the program with the arguments of a command line, the program's name first. What cannot be parsed ends the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     output::tell_of_panics();
+    cut_file::tell_of_cut_files();
     match run(Cli::parse_from(arguments)) {
         Ok(()) => {
             pmm::finish_ranks();

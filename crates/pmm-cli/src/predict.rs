@@ -27,7 +27,11 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
         EmptyCells::Unknown => Empty::Unknown,
     };
     let predict = model.predictions(data(&args.data, args.sql.as_deref()), target)?;
-    let mut laws = predict.seed(args.common.seed()).first_row(args.first_row).empty(empty).laws()?;
+    let mut predict = predict.seed(args.common.seed()).first_row(args.first_row).empty(empty);
+    if let Some(column) = &args.key {
+        predict = predict.key(column);
+    }
+    let mut laws = predict.laws()?;
     let (mut writer, mut done) = (None, 0);
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "rows predicted", total: None });

@@ -20,7 +20,11 @@ pub(crate) fn run(args: &ScoreArgs) -> anyhow::Result<()> {
         EmptyCells::Unknown => Empty::Unknown,
     };
     let score = model.score(data(&args.data, args.sql.as_deref())).seed(args.common.seed());
-    let mut scores = score.first_row(args.first_row).empty(empty).batches()?;
+    let mut score = score.first_row(args.first_row).empty(empty);
+    if let Some(column) = &args.key {
+        score = score.key(column);
+    }
+    let mut scores = score.batches()?;
     let mut writer = write::rows(&args.output, scores.delimiter(), &Model::score_columns(), args.first_row)?;
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "rows scored", total: None });

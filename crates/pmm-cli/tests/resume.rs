@@ -100,6 +100,25 @@ fn disturbed(place: &Place, kills: usize, threads: [usize; 2]) -> Vec<u64> {
 }
 
 #[test]
+fn a_mapped_file_that_is_cut_short_is_told_in_words() {
+    use std::io::Read as _;
+    let place = place();
+    let mut child = spawn(&place, &format!("fit pets.csv --steps 100000000 {ALWAYS} -q"));
+    let begun = Instant::now();
+    while step(&place.path(CHECKPOINT)).is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no checkpoint comes");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // What the system sends to whoever reads beyond the end of a mapped file.
+    assert!(Command::new("kill").args(["-BUS", &child.id().to_string()]).status().unwrap().success());
+    let code = child.wait().unwrap().code();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("was cut short by another program") && said.contains("--resume"), "{said}");
+}
+
+#[test]
 fn killed_at_any_moment_it_goes_on_bit_for_bit() {
     let whole = undisturbed("--threads 1");
     let place = place();

@@ -183,6 +183,38 @@ fn impute_stacks_draws() {
 
 /// A level and a column that the model does not know stay as they are.
 #[test]
+fn rows_with_keys_come_out_alike_in_any_order() {
+    let place = Place::with_model("");
+    let sheet = place.sheet("pets.csv");
+    let name = sheet.names.iter().position(|name| name == "weight").unwrap();
+    let gap = |row: usize, cells: &[String]| {
+        let mut cells = cells.to_vec();
+        cells[name].clear();
+        [vec![format!("k{row}")], cells].concat().join(",")
+    };
+    let lines: Vec<String> =
+        sheet.rows.iter().take(40).enumerate().map(|(row, cells)| gap(row, cells)).collect();
+    let head = format!("key,{}\n", sheet.names.join(","));
+    place.write("forth.csv", format!("{head}{}\n", lines.join("\n")));
+    let back: Vec<&str> = lines.iter().rev().map(String::as_str).collect();
+    place.write("back.csv", format!("{head}{}\n", back.join("\n")));
+    for verb in ["impute", "predict --target weight --draws 2", "score"] {
+        let (verb, flags) = verb.split_once(' ').unwrap_or((verb, ""));
+        let rows = |file: &str, key: &str| {
+            let mut rows = place.run(&format!("{verb} pets.pmm {file} {flags} {key} -q")).ok().sheet().rows;
+            // Scores are numbered in their file's order.
+            rows.iter_mut().filter(|_| verb == "score").for_each(|row| row[0].clear());
+            rows
+        };
+        let mut turned = rows("back.csv", "--key key");
+        turned.reverse();
+        assert_eq!(rows("forth.csv", "--key key"), turned, "{verb}");
+    }
+    place.run("impute pets.pmm forth.csv --key nothing").fails(1, &["there is no column nothing", "key, "]);
+    place.run("impute pets.pmm forth.csv --key key --first-row 3").fails(2, &["--first-row"]);
+}
+
+#[test]
 fn impute_takes_other_rows_as_they_are() {
     let place = Place::with_model("");
     place.write("new.csv", "colour,sex,species,weight\nred,,wolf,\nblue,male,cat,4.4\n");

@@ -311,6 +311,66 @@ fn pieces_equal_the_whole() {
 }
 
 #[test]
+fn rows_with_keys_come_out_alike_in_any_order_and_in_any_pieces() {
+    let model = survivors();
+    let rows = ["a-1,,30,yes", "a-2,third,,no", "12,,44,no", "b-9,first,,", "13,,50,yes", "a-3,second,,no"];
+    let text = |order: &[usize]| {
+        let lines: Vec<&str> = order.iter().map(|row| rows[*row]).collect();
+        format!("id,class,age,lived\n{}\n", lines.join("\n"))
+    };
+    let filled = |order: &[usize]| -> Vec<RecordBatch> {
+        let data = Data::from_csv(text(order));
+        let all =
+            model.impute(data).key("id").draws(2).rows().unwrap().map(Result::unwrap).collect::<Vec<_>>();
+        // Of each draw the rows in their first order.
+        let of_row = |row: usize| order.iter().position(|found| *found == row).unwrap();
+        (0..order.len()).flat_map(|row| all.iter().map(move |batch| batch.slice(of_row(row), 1))).collect()
+    };
+    let forth = filled(&[0, 1, 2, 3, 4, 5]);
+    assert_eq!(forth, filled(&[3, 5, 0, 4, 2, 1]), "another order");
+    let laws = |order: &[usize]| {
+        let predict = model.predictions(Data::from_csv(text(order)), "age").unwrap().key("id");
+        let laws = predict.all().unwrap();
+        (laws.mean().unwrap(), laws.draws(3).unwrap())
+    };
+    let (means, draws) = laws(&[0, 1, 2, 3]);
+    let (back_means, back_draws) = laws(&[3, 2, 1]);
+    assert_eq!(means[1..], back_means.into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(draws[1..], back_draws.into_iter().rev().collect::<Vec<_>>());
+    let scores = |order: &[usize]| -> Vec<f64> {
+        let rows = model.score(Data::from_csv(text(order))).key("id").rows().unwrap();
+        rows.map(|row| row.unwrap().log_likelihood).collect()
+    };
+    assert_eq!(scores(&[0, 1, 2]), scores(&[2, 1, 0]).into_iter().rev().collect::<Vec<_>>());
+    // A key that is a number is the row's number.
+    let numbered = model.impute(Data::from_csv("class,age,lived\n,44,no\n,50,yes\n")).first_row(12);
+    let keyed = model.impute(Data::from_csv("id,class,age,lived\n12,,44,no\n13,,50,yes\n")).key("id");
+    let class = |impute: pmm::table::Impute<'_>| {
+        let batch = impute.rows().unwrap().next().unwrap().unwrap();
+        batch.column_by_name("class").unwrap().clone()
+    };
+    assert_eq!(&class(numbered), &class(keyed));
+}
+
+#[test]
+fn a_key_that_names_no_row_or_two_is_refused() {
+    let model = survivors();
+    let refused = |text: &str, key: &str| {
+        let impute = model.impute(Data::from_csv(text)).key(key);
+        let rows = impute.rows().and_then(|rows| rows.collect::<Result<Vec<_>, _>>());
+        rows.unwrap_err().to_string()
+    };
+    let twice = refused("id,class,age,lived\nx,,30,yes\ny,,30,yes\nx,,31,no\n", "id");
+    assert_eq!(twice, "line 4: the key id is that of row 1 as well");
+    let empty = refused("id,class,age,lived\nx,,30,yes\n,,30,yes\n", "id");
+    assert_eq!(empty, "line 3: the key id is empty");
+    let absent = refused("class,age,lived\n,30,yes\n", "id");
+    assert_eq!(absent, "there is no column id");
+    let both = model.score(Data::from_csv("id,class\n1,first\n")).key("id").first_row(3).batches();
+    assert!(both.is_err());
+}
+
+#[test]
 fn a_given_cell_is_what_the_row_says_or_an_error() {
     let rare: String = (0..3000)
         .map(|row| {

@@ -33,7 +33,7 @@ from ._pmm import version as __version__
 from ._prediction import Prediction
 from ._report import Picture, Report, Score
 from ._schema import Column, Schema
-from ._scores import Scores
+from ._scores import Scores, TextScores
 from ._table import TableModel
 from ._text import TextModel
 
@@ -62,6 +62,7 @@ __all__ = [
     "SettingError",
     "TableModel",
     "TextModel",
+    "TextScores",
     "__version__",
     "fit",
     "load",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
@@ -48,6 +49,11 @@ def fit(
     kind: Kind | None = None,
     preset: str | None = None,
     columns: Mapping[str, str | Mapping[str, Any]] | None = None,
+    rules: bool | Sequence[str] = True,
+    without_rules: Sequence[str] = (),
+    missing: Sequence[str] | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
     held_out: TableLike | None = None,
     labels: Sequence[Any] | None = None,
     threads: int | None = None,
@@ -76,6 +82,13 @@ def fit(
     columns:
         What is known of columns better than their values tell: ``{"zip": "category"}``, or
         ``{"visits": {"kind": "count", "pair": "poisson"}}``.
+    rules, without_rules:
+        Rules that the rows keep, beside those that are found: ``["dropoff >= pickup", "total = fare + tip", "zone -> borough"]``;
+        and which of those that are found they need not: about a column, of a kind, or a rule as it is printed. ``rules=False``
+        leaves out all.
+    missing, header, delimiter:
+        How a file of text is read, where that should not be guessed: what stands for a missing cell, whether the first line has
+        the names, and what separates fields. In frames only what is null is missing.
     held_out:
         Rows to validate on, in place of some of the table.
     labels:
@@ -103,10 +116,25 @@ def fit(
         "existing": _existing(replace, resume),
     }
     found = kind or _kind_of(data, preset)
+    of_table = {
+        "target": None if target is None else str(target),
+        "held_out": None if held_out is None else take(held_out)[0],
+        "columns": _wishes(columns),
+        "rules": [] if isinstance(rules, bool) else _several("rules", rules),
+        "without_rules": _several("without_rules", without_rules),
+        "missing": None if missing is None else _several("missing", missing),
+        "header": header,
+        "delimiter": delimiter,
+    }
+    if labels is not None and found != "image":
+        raise TypeError(f"labels are for images: the data are of kind {found!r}")
     if found == "table":
-        return _fit_table(data, target, columns, held_out, options, Running(progress, threads))
-    if target is not None or columns or held_out is not None:
-        raise TypeError(f"target, columns and held_out are for tables: the data are of kind {found!r}")
+        if rules is False:
+            options["settings"] = {**flat_settings(settings), "rules": False}
+        return _fit_table(data, of_table, options, Running(progress, threads))
+    unused = sorted(name for name, value in of_table.items() if not (value is None or isinstance(value, list) and not value))
+    if unused:
+        raise TypeError(f"{', '.join(unused)}: for tables alone, and the data are of kind {found!r}")
     with Running(progress, threads) as running:
         if found == "text":
             texts, interrupt = _pmm.fit_text(take_texts(data), options, running)
@@ -143,23 +171,15 @@ def wrapped(native: Any, frame: str | None = None) -> Model:
     return ImageModel(native)
 
 
-def _fit_table(
-    data: Any,
-    target: str | None,
-    columns: Mapping[str, str | Mapping[str, Any]] | None,
-    held_out: Any,
-    options: dict[str, Any],
-    around: Running,
-) -> TableModel:
+def _fit_table(data: Any, of_table: dict[str, Any], options: dict[str, Any], around: Running) -> TableModel:
     source, giver = take(data)
-    of_table = {
-        "target": None if target is None else str(target),
-        "held_out": None if held_out is None else take(held_out)[0],
-        "columns": _wishes(columns),
-    }
     with around as running:
         native, interrupt = _pmm.fit_table(source, options, of_table, running)
     model: TableModel = _finished(TableModel(native, giver), interrupt)
+    left_out = [f"{column.name!r} ({column.type})" for column in model.schema if column.kind == "other"]
+    if left_out:
+        what = "columns of types that are not modelled are empty in samples"
+        warnings.warn(f"{what}: {', '.join(left_out)}", stacklevel=3)
     return model
 
 
@@ -197,6 +217,13 @@ def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, An
         elif value is not None:
             flat[name] = value
     return flat
+
+
+def _several(name: str, texts: Sequence[str]) -> list[str]:
+    """Some texts; one alone would be taken apart letter by letter."""
+    if isinstance(texts, str):
+        raise TypeError(f"{name}={texts!r}: give a list, [{texts!r}]")
+    return [str(text) for text in texts]
 
 
 def _wishes(columns: Mapping[str, str | Mapping[str, Any]] | None) -> list[tuple[str, str]]:

@@ -74,7 +74,11 @@ class PandasGiver(Giver):
         return frame
 
     def _templated(self, table: Any) -> Any:
-        frame = table.replace_schema_metadata(self._metadata).to_pandas(split_blocks=True)
+        full = table.drop_columns(_empty_nested(table))
+        frame = full.replace_schema_metadata(self._metadata).to_pandas(split_blocks=True, integer_object_nulls=True)
+        for place, name in enumerate(table.column_names):
+            if name not in full.column_names:
+                frame.insert(place, name, None)
         labels = {str(label): label for label in self._template.columns}
         if list(labels) == table.column_names:
             frame.columns = self._template.columns
@@ -92,12 +96,20 @@ class PandasGiver(Giver):
         return index.append([index] * (draws - 1))
 
 
+def _empty_nested(table: Any) -> list[str]:
+    """Columns of nested types without a cell: intervals of whole numbers would be made up for them."""
+    nested = _pyarrow().types.is_nested
+    return [name for name in table.column_names if nested(table[name].type) and table[name].null_count == table.num_rows]
+
+
 def _as_type(column: Any, dtype: Any) -> Any:
     """The column in the type that it had; as it is where a value of it has none, such as a gap among integers."""
     try:
-        return column.astype(dtype)
+        found = column.astype(dtype)
     except (TypeError, ValueError):
         return column
+    # Some types have no gaps and take any number for one, and a category that is not among theirs for a gap.
+    return found if (found.isna() == column.isna()).all() else column
 
 
 def _untemplated(table: Any) -> Any:
@@ -152,8 +164,54 @@ def _take_pandas(data: Any) -> tuple[Any, Giver]:
         raise DataError("the columns have several levels of names", "give each column one name")
     names = [str(label) for label in data.columns]
     _refuse_twins(names)
-    table = _converted(lambda: _pyarrow().Table.from_pandas(data, preserve_index=False))
+    try:
+        table = _pyarrow().Table.from_pandas(_dense(data), preserve_index=False)
+    except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
+        raise _unusable(data, error) from error
     return table, PandasGiver(data.iloc[:0].copy(), table.schema.metadata)
+
+
+def _dense(data: Any) -> Any:
+    """The frame without columns that leave out a value which is most of their cells: Arrow has no such."""
+    sparse = [label for label, dtype in data.dtypes.items() if type(dtype).__name__ == "SparseDtype"]
+    if not sparse:
+        return data
+    data = data.copy(deep=False)
+    for label in sparse:
+        data[label] = data[label].sparse.to_dense()
+    return data
+
+
+def _unusable(data: Any, error: Exception) -> DataError:
+    """Which column cannot be read, and what is in it."""
+    pa = _pyarrow()
+    for label in data.columns:
+        try:
+            pa.array(data[label], from_pandas=True)
+        except (ValueError, TypeError, NotImplementedError, OverflowError) as trouble:
+            return DataError(f"column {str(label)!r} {_contents(data[label], trouble)}", _ONE_TYPE)
+    return DataError(str(error), _ONE_TYPE)
+
+
+#: What to do about a column that cannot be read.
+_ONE_TYPE = "give the column one type, such as text: column.astype(str), or leave it out"
+
+
+def _contents(column: Any, trouble: Exception) -> str:
+    firsts: dict[str, Any] = {}
+    for cell in column.dropna():
+        firsts.setdefault(type(cell).__name__, cell)
+    shown = ", ".join(f"{_short(cell)} ({kind})" for kind, cell in list(firsts.items())[:3])
+    if len(firsts) > 1:
+        return f"has cells of several types: {shown}"
+    if isinstance(trouble, OverflowError):
+        return f"has numbers that 64 bits do not hold, such as {max(column.dropna(), key=abs)}"
+    return f"has cells of a type that no table has: {shown}"
+
+
+def _short(cell: Any) -> str:
+    text = repr(cell)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _take_polars(data: Any) -> tuple[Any, Giver]:

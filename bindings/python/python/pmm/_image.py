@@ -128,15 +128,20 @@ class ImageModel(Model):
         *,
         labels: Sequence[Any] | None = None,
         train: ImageLike | None = None,
+        samples: ImageLike | None = None,
         seed: int = 0,
         out: str | os.PathLike[str] | None = None,
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Report:
-        """Scores on images that the model has not seen. ``out`` is a folder for the page and its pictures."""
-        trained = None if train is None else take_images(train)
+        """Scores on images that the model has not seen. ``out`` is a folder for the page and its pictures.
+
+        With ``samples``, images that anyone has made, these are scored in place of the model's own.
+        """
+        trained, made = (None if images is None else take_images(images) for images in (train, samples))
+        how = evaluating(seed, out)
         with Running(progress, threads) as running:
-            return Report(self._native.evaluate(take_images(test, labels), trained, evaluating(seed, out), running))
+            return Report(self._native.evaluate(take_images(test, labels), trained, made, how, running))
 
     def trace(self, *, seed: int = 0, threads: int | None = None, progress: bool | None = None) -> Picture:
         """A picture that moves: images coming out of noise."""

@@ -1,69 +1,53 @@
 """Rows of a table that lies in parts: the same work for Spark and Ray.
 
-A row's result depends on model, seed and row id alone, so that it is the same for any number of partitions. The id is a column of
-whole numbers that the caller names, or one that is made before the table is cut.
+A row's result depends on model, seed and the row's key alone, so that it is the same for any number of partitions. The key is a
+column that the caller names, different in every row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ._table import TableModel
 
-Batches = Iterator[Any]
+#: Something to do with rows, of which a column has the keys; none where there is no row.
+Work = Callable[[Any, str | None], Any]
 
 
-def runs(ids: np.ndarray[Any, Any]) -> Iterator[tuple[int, int]]:
-    """Pieces (start, end) of an array in which each number is one more than that before."""
-    if not len(ids):
-        return
-    breaks = np.flatnonzero(np.diff(ids) != 1) + 1
-    edges = [0, *breaks.tolist(), len(ids)]
-    yield from zip(edges[:-1], edges[1:])
+def keyed(table: Any, row: str, work: Work) -> Any:
+    """``work(rows, key)``, with the keys as the first column."""
+    done = work(table, row)
+    if row in done.column_names:
+        done = done.drop_columns([row])
+    return done.add_column(0, row, table[row])
 
 
-def by_row(table: Any, row: str, work: Callable[[Any, int], Any]) -> Any:
-    """``work(rows, number of the first)`` for each run of row numbers, put together again with the numbers."""
-    import pyarrow as pa
-
-    ids = table[row].to_numpy()
-    rest = table.drop_columns([row])
-    done = []
-    for start, end in runs(ids):
-        piece = work(rest.slice(start, end - start), int(ids[start]))
-        done.append(piece.add_column(0, row, table[row].slice(start, end - start)))
-    if done:
-        return pa.concat_tables(done)
-    empty = work(rest, 0)
-    return empty.add_column(0, row, table[row])
-
-
-def imputed(model: TableModel, seed: int) -> Callable[[Any, int], Any]:
+def imputed(model: TableModel, seed: int) -> Work:
     """Fills gaps."""
-    return lambda rows, first: model.impute(rows, seed=seed, first_row=first, progress=False)
+    return lambda rows, key: model.impute(rows, seed=seed, key=key, progress=False)
 
 
-def scored(model: TableModel, seed: int) -> Callable[[Any, int], Any]:
+def scored(model: TableModel, seed: int) -> Work:
     """How likely each row is, and its most surprising cell."""
     import pyarrow as pa
 
-    def work(rows: Any, first: int) -> Any:
-        found = model.score(rows, seed=seed, first_row=first, progress=False)
+    def work(rows: Any, key: str | None) -> Any:
+        found = model.score(rows, seed=seed, key=key, progress=False)
         most = pa.array(found.most_surprising(), pa.string())
         return pa.table({"log_likelihood": found.log_likelihood, "error": found.error, "most_surprising": most})
 
     return work
 
 
-def predicted(model: TableModel, target: str, seed: int, quantiles: list[float]) -> Callable[[Any, int], Any]:
+def predicted(model: TableModel, target: str, seed: int, quantiles: list[float]) -> Work:
     """Mean and quantiles of a number; the likeliest level and all probabilities of a category."""
     import pyarrow as pa
 
-    def work(rows: Any, first: int) -> Any:
-        found = model.predict(rows, target, seed=seed, first_row=first, progress=False)
+    def work(rows: Any, key: str | None) -> Any:
+        found = model.predict(rows, target, seed=seed, key=key, progress=False)
         if found.is_number:
             columns = {"mean": found.mean()}
             for share in quantiles:

@@ -31,6 +31,7 @@ class Prediction:
     def __init__(self, native: Laws) -> None:
         self._native = native
         self._date_origin: tuple[Any, Any] | None = None
+        self._classes: Array | None = None
 
     def __len__(self) -> int:
         return len(self._native)
@@ -47,8 +48,10 @@ class Prediction:
 
     @property
     def classes(self) -> Array:
-        """The levels of a category, in the order of :meth:`proba`."""
-        return np.asarray(self._native.levels(), dtype=object)
+        """The levels of a category in the column's own type, in the order of :meth:`proba`."""
+        if self._classes is None:
+            self._classes = _column(self._native.level_values())
+        return self._classes
 
     def mean(self) -> Array:
         """The expected value in each row."""
@@ -125,8 +128,7 @@ class Prediction:
     def values(self) -> Array:
         """One value for each row: the mean of a number, the likeliest level of a category, in the column's own type."""
         native = self._native
-        rows = native.values(native.mean()) if self.is_number else native.best_values()
-        return np.asarray(Giver().give(rows).column(0).to_pandas())
+        return _column(native.values(native.mean()) if self.is_number else native.best_values())
 
     def __repr__(self) -> str:
         kind = "number" if self.is_number else f"{len(self._native.levels())} classes"
@@ -163,6 +165,14 @@ class Prediction:
             zero, one = np.asarray(column.cast("timestamp[us]").to_numpy(), dtype="datetime64[us]")
             self._date_origin = (zero, one - zero)
         return self._date_origin
+
+
+def _column(rows: Any) -> Array:
+    """The one column of some rows."""
+    column = Giver().give(rows).column(0)
+    if hasattr(column.type, "value_type"):
+        column = column.cast(column.type.value_type)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _contiguous(numbers: Array) -> Array:

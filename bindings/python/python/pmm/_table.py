@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class MakingDict(TypedDict):
     seed: int
     first_row: int
+    key: str | None
     steps: int | None
     snap: bool
 
@@ -86,7 +87,7 @@ class TableModel(Model):
         wishes = [] if given is None or is_frame else [_wish(str(name), value) for name, value in given.items()]
         partial = take(given, self._giver)[0] if is_frame else None
         with Running(progress, threads) as running:
-            rows, notes = self._native.sample(n, wishes, partial, _making(seed, first_row, steps, snap), running)
+            rows, notes = self._native.sample(n, wishes, partial, _making(seed, first_row, None, steps, snap), running)
         _tell(notes)
         return (self._giver if frame is None else default_giver(frame)).give(rows)
 
@@ -97,6 +98,7 @@ class TableModel(Model):
         draws: int = 1,
         seed: int = 0,
         first_row: int = 0,
+        key: str | None = None,
         steps: int | None = None,
         snap: bool = True,
         threads: int | None = None,
@@ -105,6 +107,9 @@ class TableModel(Model):
         """The rows with their missing cells filled by draws given the rest of the row. Every other cell stays as it is.
 
         With several ``draws`` as many completed tables come one after the other, numbered from 1 in a first column ``draw``.
+
+        Draws are keyed by the number of the row, from ``first_row`` on; or by a column ``key`` of the rows, different in each, so that
+        rows are filled alike in any order and in any pieces.
 
         >>> import pyarrow as pa
         >>> gaps = pa.table({"road": ["lane", None], "kilometres": [12, 90], "minutes": [None, 60]})
@@ -116,7 +121,7 @@ class TableModel(Model):
         source, giver = take(data, self._giver)
         wanted = draws if draws > 1 else None
         with Running(progress, threads) as running:
-            rows, _, notes = self._native.impute(source, wanted, _making(seed, first_row, steps, snap), running)
+            rows, _, notes = self._native.impute(source, wanted, _making(seed, first_row, key, steps, snap), running)
         _tell(notes)
         return giver.give(rows, giver.index_of(data, draws))
 
@@ -127,6 +132,7 @@ class TableModel(Model):
         *,
         seed: int = 0,
         first_row: int = 0,
+        key: str | None = None,
         empty: Literal["missing", "unknown"] = "missing",
         threads: int | None = None,
         progress: bool | None = None,
@@ -134,7 +140,8 @@ class TableModel(Model):
         """The distribution of a column in each row, given the others. What the rows say of the column is not looked at.
 
         A column that the rows do not have, and a level never seen, are unknown: the distribution is taken over what they may be.
-        An empty cell says that there is nothing (``empty="missing"``), or nothing at all (``"unknown"``).
+        An empty cell says that there is nothing (``empty="missing"``), or nothing at all (``"unknown"``). ``first_row`` and ``key`` are
+        as for :meth:`impute`.
 
         >>> import pyarrow as pa
         >>> roads = example_model.predict(pa.table({"kilometres": [20], "minutes": [30]}), "road")
@@ -145,7 +152,7 @@ class TableModel(Model):
         if column is None:
             raise DataError("no target", "say which column to predict")
         source, _ = take(data, self._giver)
-        making = _making(seed, first_row, None, True)
+        making = _making(seed, first_row, key)
         with Running(progress, threads) as running:
             return Prediction(self._native.predict(source, str(column), _is_unknown(empty), making, running))
 
@@ -155,13 +162,17 @@ class TableModel(Model):
         *,
         seed: int = 0,
         first_row: int = 0,
+        key: str | None = None,
         empty: Literal["missing", "unknown"] = "missing",
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Scores:
-        """How likely each row is, how surprising each of its cells, and which rules it breaks."""
+        """How likely each row is, how surprising each of its cells, and which rules it breaks.
+
+        ``empty`` is as for :meth:`predict`, ``first_row`` and ``key`` as for :meth:`impute`.
+        """
         source, _ = take(data, self._giver)
-        making = _making(seed, first_row, None, True)
+        making = _making(seed, first_row, key)
         with Running(progress, threads) as running:
             found = self._native.score(source, _is_unknown(empty), making, running)
         _tell(found[-1])
@@ -172,6 +183,7 @@ class TableModel(Model):
         test: TableLike,
         *,
         train: TableLike | None = None,
+        samples: TableLike | None = None,
         target: str | None = None,
         seed: int = 0,
         out: str | os.PathLike[str] | None = None,
@@ -180,13 +192,13 @@ class TableModel(Model):
     ) -> Report:
         """Scores on rows that the model has not seen, each beside that of real rows. A notebook shows the whole report.
 
-        With ``train``, the rows that it was fitted to, the baseline is theirs and copies are looked for. ``out`` is a folder for the
-        page and its pictures.
+        With ``train``, the rows that it was fitted to, the baseline is theirs and copies are looked for. With ``samples``, rows that
+        anyone has made, these are scored in place of the model's own. ``out`` is a folder for the page and its pictures.
         """
         source, _ = take(test, self._giver)
-        trained = None if train is None else take(train, self._giver)[0]
+        trained, made = (None if rows is None else take(rows, self._giver)[0] for rows in (train, samples))
         with Running(progress, threads) as running:
-            report = Report(self._native.evaluate(source, trained, evaluating(seed, out, target), running))
+            report = Report(self._native.evaluate(source, trained, made, evaluating(seed, out, target), running))
         _tell(report.notes)
         return report
 
@@ -205,8 +217,13 @@ class TableModel(Model):
         return self.schema._repr_html_() + super()._repr_html_()
 
 
-def _making(seed: int, first_row: int, steps: int | None, snap: bool) -> MakingDict:
-    return {"seed": seed, "first_row": first_row, "steps": steps, "snap": snap}
+def _making(seed: int, first_row: int, key: Any = None, steps: int | None = None, snap: bool = True) -> MakingDict:
+    if first_row < 0:
+        raise ValueError(f"first_row={first_row}: rows are numbered from 0")
+    if key is not None and first_row:
+        raise ValueError("key and first_row: rows are known by a column or by their numbers")
+    key = None if key is None else str(key)
+    return {"seed": seed, "first_row": first_row, "key": key, "steps": steps, "snap": snap}
 
 
 def _is_unknown(empty: str) -> bool:
@@ -228,8 +245,8 @@ def _wish(column: str, value: Any) -> tuple[Any, ...]:
 
 
 def _cell(value: Any) -> str:
-    """A cell as a file would have it; None is a missing one."""
-    if value is None:
+    """A cell as a file would have it; None, NaN and the like are a missing one."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or isinstance(value, float) and value != value:
         return ""
     if isinstance(value, bool) or type(value).__name__ == "bool_":
         return "true" if value else "false"

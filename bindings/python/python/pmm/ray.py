@@ -1,7 +1,7 @@
 """Models on a cluster of Ray: each block of a dataset is worked on where it lies, by ``map_batches``.
 
-A row's result depends on model, seed and row id alone: any number of blocks gives the same table. ``row`` names a column of whole
-numbers, different in every row.
+A row's result depends on model, seed and row id alone: any number of blocks gives the same table. ``row`` names a column of ids
+(numbers, texts, dates), different in every row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._frames import Giver
-from ._parts import by_row, imputed, predicted, scored
+from ._parts import imputed, keyed, predicted, scored
 from ._table import TableModel
 
 __all__ = ["impute", "predict", "sample", "score"]
@@ -41,7 +41,7 @@ def sample(model: TableModel, n: int, *, seed: int = 0, **options: Any) -> Any:
 def impute(dataset: Any, model: TableModel, *, row: str, seed: int = 0) -> Any:
     """The dataset with its missing cells filled."""
     work = imputed(TableModel(model._native, Giver()), seed)
-    return dataset.map_batches(lambda batch: by_row(batch, row, work), batch_format="pyarrow")
+    return dataset.map_batches(lambda batch: keyed(batch, row, work), batch_format="pyarrow")
 
 
 def predict(
@@ -55,10 +55,10 @@ def predict(
 ) -> Any:
     """For each row its id and what is predicted: mean and quantiles, or the likeliest level and all probabilities."""
     work = predicted(TableModel(model._native, Giver()), target, seed, list(quantiles))
-    return dataset.map_batches(lambda batch: by_row(batch, row, work), batch_format="pyarrow")
+    return dataset.map_batches(lambda batch: keyed(batch, row, work), batch_format="pyarrow")
 
 
 def score(dataset: Any, model: TableModel, *, row: str, seed: int = 0) -> Any:
     """For each row its id, its log-likelihood with its error, and the column of its most surprising cell."""
     work = scored(TableModel(model._native, Giver()), seed)
-    return dataset.map_batches(lambda batch: by_row(batch, row, work), batch_format="pyarrow")
+    return dataset.map_batches(lambda batch: keyed(batch, row, work), batch_format="pyarrow")

@@ -1,7 +1,8 @@
 """Models on a cluster of Spark: each partition is worked on where it lies, by ``mapInArrow``.
 
-A row's result depends on model, seed and row id alone: any number of partitions gives the same table. ``row`` names a column of
-whole numbers, different in every row; rows of one partition whose ids follow each other are worked on together.
+A row's result depends on model, seed and row id alone: any number of partitions gives the same table. ``row`` names a column of ids
+(numbers, texts, dates), different in every row; rows of one partition whose ids are numbers that follow each other are worked on
+together.
 
     model = pmm.fit(frame, target="price")
     new = pmm.spark.sample(spark, model, 10_000_000)
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ._frames import Giver
-from ._parts import by_row, imputed, predicted, scored
+from ._parts import imputed, keyed, predicted, scored
 from ._table import TableModel
 
 __all__ = ["impute", "predict", "sample", "score"]
@@ -72,10 +73,11 @@ def score(frame: Any, model: TableModel, *, row: str, seed: int = 0) -> Any:
 def _answered(frame: Any, model: TableModel, row: str, work: Any) -> Any:
     """Answers beside the ids of their rows; their types are those of no row."""
     import pyarrow as pa
+    from pyspark.sql.types import StructType
 
     names = [column.name for column in model.schema if column.name != row]
-    none = work(pa.table({name: pa.array([], pa.null()) for name in names[:1]}), 0)
-    schema = _spark_schema(none.add_column(0, row, pa.array([], pa.int64())))
+    none = work(pa.table({name: pa.array([], pa.null()) for name in names[:1]}), None)
+    schema = StructType([frame.schema[row], *_spark_schema(none).fields])
     return frame.mapInArrow(_mapped(row, work), schema)
 
 
@@ -84,7 +86,7 @@ def _mapped(row: str, work: Any) -> Any:
         import pyarrow as pa
 
         for batch in batches:
-            yield from by_row(pa.Table.from_batches([batch]), row, work).to_batches()
+            yield from keyed(pa.Table.from_batches([batch]), row, work).to_batches()
 
     return mapped
 

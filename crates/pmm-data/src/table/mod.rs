@@ -51,6 +51,7 @@ mod remote;
 #[cfg(not(feature = "s3"))]
 #[path = "no_remote.rs"]
 mod remote;
+mod row_key;
 mod rows_decoder;
 mod rules;
 mod sample;
@@ -94,6 +95,7 @@ pub use numbers::NumberFormat;
 pub use output_column::{OutputColumn, TextFormat};
 pub use overrides::{ColumnOverride, Overrides};
 pub(crate) use places::round_to;
+pub use row_key::row_keys;
 pub use rows_decoder::RowsDecoder;
 pub use schema::{Coding, Column, Kind, Numbers, PairKind, Schema, Special};
 pub use source::{ReadOptions, Source};

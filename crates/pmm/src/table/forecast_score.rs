@@ -39,14 +39,16 @@ pub(crate) fn score(
             .iter()
             .map(|cells| if cells.is_empty() { Cells::new() } else { cells.select(&some) })
             .collect();
-        laws.extend(target.laws(some.len(), &cells, Empty::Missing, first as u64, &streams)?);
+        let numbers: Vec<u64> = some.iter().map(|row| *row as u64).collect();
+        laws.extend(target.laws(&cells, Empty::Missing, &numbers, &streams)?);
         done(first + some.len());
     }
     let column = target.column();
     let truth = |row: usize| if columns[index].is_empty() { Cell::Missing } else { columns[index].get(row) };
     let score = match &column.coding {
         Coding::Numbers(numbers) => {
-            let laws = Laws::new(column, 0, streams.child(Purpose::FORECAST, 0), laws).draws(draws)?;
+            let (every, streams) = ((0..rows as u64).collect(), streams.child(Purpose::FORECAST, 0));
+            let laws = Laws::new(column, every, streams, laws).draws(draws)?;
             let mut truths: Vec<f64> =
                 (0..rows).map(|row| column.number(truth(row)).unwrap_or(f64::NAN)).collect();
             let draws: Vec<f64> =

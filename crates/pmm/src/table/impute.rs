@@ -10,6 +10,7 @@ use pmm_net::table::{Conditions, FillOptions, TableDenoiser};
 
 use super::data::Data;
 use super::model::Model;
+use super::row_keys::{Numbering, RowKeys, by_runs};
 use super::rows::{Empty, Reader, known};
 use super::sample::tie;
 use crate::error::Error;
@@ -21,7 +22,7 @@ pub struct Impute<'m> {
     data: Data,
     draws: Option<u64>,
     seed: u64,
-    first_row: u64,
+    keys: RowKeys,
     options: FillOptions,
     typed: bool,
 }
@@ -33,7 +34,7 @@ impl<'m> Impute<'m> {
             data,
             draws: None,
             seed: 0,
-            first_row: 0,
+            keys: RowKeys::default(),
             options: FillOptions::default(),
             typed: false,
         }
@@ -53,7 +54,14 @@ impl<'m> Impute<'m> {
 
     /// The number of the first row: draws are keyed by it, so that pieces of a table are filled as the whole would be.
     pub fn first_row(mut self, row: u64) -> Self {
-        self.first_row = row;
+        self.keys.first_row = row;
+        self
+    }
+
+    /// A column whose cells name the rows, in place of their numbers: whatever order rows come in, and in whatever pieces, one with the
+    /// same key is filled alike. A key that is empty, or that comes twice, is refused.
+    pub fn key(mut self, column: &str) -> Self {
+        self.keys.column = Some(column.to_owned());
         self
     }
 
@@ -78,6 +86,7 @@ impl<'m> Impute<'m> {
     /// The completed rows, batch by batch, in the columns and types of the table.
     pub fn rows(self) -> Result<ImputedRows<'m>, Error> {
         let reader = Reader::open(&self.data, self.model.schema())?;
+        let numbering = self.keys.open(&reader)?;
         let mut fields: Vec<Field> =
             reader.source().schema().fields().iter().map(|field| field.as_ref().clone()).collect();
         let typed = self.typed && reader.source().is_delimited();
@@ -102,7 +111,7 @@ impl<'m> Impute<'m> {
             draws: self.draws,
             draw: 0,
             streams: Streams::new(self.seed),
-            first_row: self.first_row,
+            numbering,
             options: self.options,
             typed,
             filled: 0,
@@ -119,7 +128,7 @@ pub struct ImputedRows<'m> {
     draws: Option<u64>,
     draw: u64,
     streams: Streams,
-    first_row: u64,
+    numbering: Numbering,
     options: FillOptions,
     typed: bool,
     filled: u64,
@@ -161,15 +170,19 @@ impl ImputedRows<'_> {
                 return Ok(None);
             }
             self.reader.restart()?;
+            self.numbering.restart();
         }
     }
 
     fn fill(&mut self, batch: &RowBatch, cells: &[Cells]) -> Result<RecordBatch, Error> {
         let streams = self.streams.child(Purpose::IMPUTATION, self.draw);
-        let (rows, first) = (batch.rows(), self.first_row + batch.first);
+        let (rows, numbers) = (batch.rows(), self.numbering.numbers(batch)?);
         let known = known(self.model, rows, cells, Empty::Unknown);
-        let filled =
-            self.denoiser.fill(&known, &Conditions::default(), first, self.options, &streams, |_| ())?;
+        let (columns, conditions) = (known.len() / rows.max(1), Conditions::default());
+        let filled = by_runs(&numbers, |run, first| {
+            let known = &known[run.start * columns..run.end * columns];
+            Ok(self.denoiser.fill(known, &conditions, first, self.options, &streams, |_| ())?)
+        })?;
         let filled = self.model.columns_of(&filled, rows);
         let mut arrays: Vec<ArrayRef> = batch.batch.columns().to_vec();
         for (index, column) in self.model.schema().columns.iter().enumerate() {
@@ -177,7 +190,7 @@ impl ImputedRows<'_> {
             if column.is_modelled() {
                 let gaps: Vec<bool> = cells[index].iter().map(|cell| cell == Cell::Missing).collect();
                 self.filled += gaps.iter().filter(|gap| **gap).count() as u64;
-                let tie = |row: usize| tie(&streams, index, first + row as u64);
+                let tie = |row: usize| tie(&streams, index, numbers[row]);
                 let decoder = column.decoder_to(arrays[place].data_type())?;
                 arrays[place] = decoder.fill(&arrays[place], &gaps, &filled[index], tie)?;
             }

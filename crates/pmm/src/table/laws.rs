@@ -15,7 +15,8 @@ use crate::error::Error;
 #[derive(Debug, Clone)]
 pub struct Laws<'m> {
     column: &'m Column,
-    first_row: u64,
+    /// The number of each row, by which its draws are keyed.
+    numbers: Vec<u64>,
     streams: Streams,
     rows: Vec<RowLaw>,
 }
@@ -30,11 +31,12 @@ pub(crate) enum RowLaw {
 }
 
 impl<'m> Laws<'m> {
-    pub(crate) fn new(column: &'m Column, first_row: u64, streams: Streams, rows: Vec<RowLaw>) -> Self {
-        Self { column, first_row, streams, rows }
+    pub(crate) fn new(column: &'m Column, numbers: Vec<u64>, streams: Streams, rows: Vec<RowLaw>) -> Self {
+        Self { column, numbers, streams, rows }
     }
 
     pub(crate) fn append(&mut self, other: Self) {
+        self.numbers.extend(other.numbers);
         self.rows.extend(other.rows);
     }
 
@@ -91,7 +93,7 @@ impl<'m> Laws<'m> {
     /// `k` draws in each row, `[rows][k]`.
     pub fn draws(&self, k: usize) -> Result<Vec<Vec<f64>>, Error> {
         self.numbers(|law, numbers, row| {
-            let mut rng = self.streams.stream(Purpose::FORECAST, 0, self.first_row + row as u64);
+            let mut rng = self.streams.stream(Purpose::FORECAST, 0, self.numbers[row]);
             (0..k).map(|_| law.draw(numbers, &mut rng)).collect()
         })
     }
@@ -113,7 +115,7 @@ impl<'m> Laws<'m> {
     /// `k` draws of levels in each row, `[rows][k]`, as places in [`levels`](Self::levels).
     pub fn level_draws(&self, k: usize) -> Result<Vec<Vec<usize>>, Error> {
         let draws = |(row, shares): (usize, &&[f64])| {
-            let mut rng = self.streams.stream(Purpose::FORECAST, 0, self.first_row + row as u64);
+            let mut rng = self.streams.stream(Purpose::FORECAST, 0, self.numbers[row]);
             (0..k).map(|_| draw_level(shares, rng.unit())).collect()
         };
         Ok(self.probabilities()?.par_iter().enumerate().with_min_len(16).map(draws).collect())
@@ -139,6 +141,11 @@ impl<'m> Laws<'m> {
     /// The likeliest level of each row, as an array of the column's type under another name.
     pub fn best_column(&self, name: &str) -> Result<(OutputColumn, ArrayRef), Error> {
         self.cells_column(name, self.best()?.into_iter().map(|code| Cell::Level(code as u32)).collect())
+    }
+
+    /// The [`levels`](Self::levels) as an array of the column's type under another name.
+    pub fn level_column(&self, name: &str) -> Result<(OutputColumn, ArrayRef), Error> {
+        self.cells_column(name, (0..self.column.n_codes() as u32).map(Cell::Level).collect())
     }
 
     fn cells_column(&self, name: &str, cells: Cells) -> Result<(OutputColumn, ArrayRef), Error> {

@@ -16,6 +16,7 @@ mod partial;
 mod paths;
 mod predict;
 mod report;
+mod row_keys;
 mod rows;
 mod rules;
 mod sample;

@@ -14,6 +14,7 @@ use super::data::Data;
 use super::law::NumberLaw;
 use super::laws::{Laws, RowLaw};
 use super::model::Model;
+use super::row_keys::{Numbering, RowKeys, by_runs};
 use super::rows::{Empty, Reader, known};
 use crate::error::Error;
 use crate::watch::{Event, Watcher};
@@ -30,14 +31,14 @@ pub struct Predict<'m> {
     target: Target<'m>,
     data: Data,
     seed: u64,
-    first_row: u64,
+    keys: RowKeys,
     empty: Empty,
 }
 
 impl<'m> Predict<'m> {
     pub(crate) fn new(model: &'m Model, data: Data, target: &str) -> Result<Self, Error> {
         let target = Target::new(model, find_modelled(model.schema(), target)?);
-        Ok(Self { target, data, seed: 0, first_row: 0, empty: Empty::default() })
+        Ok(Self { target, data, seed: 0, keys: RowKeys::default(), empty: Empty::default() })
     }
 
     /// Fixes every random number; 0 by default.
@@ -48,7 +49,14 @@ impl<'m> Predict<'m> {
 
     /// The number of the first row: draws are keyed by it, so that pieces of a table are predicted as the whole would be.
     pub fn first_row(mut self, row: u64) -> Self {
-        self.first_row = row;
+        self.keys.first_row = row;
+        self
+    }
+
+    /// A column whose cells name the rows, in place of their numbers: whatever order rows come in, and in whatever pieces, one with the
+    /// same key is predicted alike. A key that is empty, or that comes twice, is refused.
+    pub fn key(mut self, column: &str) -> Self {
+        self.keys.column = Some(column.to_owned());
         self
     }
 
@@ -61,14 +69,9 @@ impl<'m> Predict<'m> {
     /// The laws, batch by batch.
     pub fn laws(self) -> Result<PredictedLaws<'m>, Error> {
         let reader = Reader::open(&self.data, self.target.model.schema())?;
+        let numbering = self.keys.open(&reader)?;
         let streams = Streams::new(self.seed);
-        Ok(PredictedLaws {
-            target: self.target,
-            reader,
-            streams,
-            first_row: self.first_row,
-            empty: self.empty,
-        })
+        Ok(PredictedLaws { target: self.target, reader, streams, numbering, empty: self.empty })
     }
 
     /// The laws of all rows.
@@ -78,8 +81,8 @@ impl<'m> Predict<'m> {
 
     /// The laws of all rows, while a watcher hears how many there are and what is noticed; a stop ends it without them.
     pub fn all_watched(self, watcher: &mut dyn Watcher) -> Result<Laws<'m>, Error> {
-        let (column, streams, first) = (self.target.column(), Streams::new(self.seed), self.first_row);
-        let mut all = Laws::new(column, first, streams, Vec::new());
+        let (column, streams) = (self.target.column(), Streams::new(self.seed));
+        let mut all = Laws::new(column, Vec::new(), streams, Vec::new());
         let mut batches = self.laws()?;
         watcher.notice(Event::Started { what: "predicting", total: None });
         for laws in batches.by_ref() {
@@ -100,7 +103,7 @@ pub struct PredictedLaws<'m> {
     target: Target<'m>,
     reader: Reader,
     streams: Streams,
-    first_row: u64,
+    numbering: Numbering,
     empty: Empty,
 }
 
@@ -129,9 +132,11 @@ impl<'m> Iterator for PredictedLaws<'m> {
             Ok(rows) => rows,
             Err(error) => return Some(Err(error)),
         };
-        let first = self.first_row + batch.first;
-        let laws = self.target.laws(batch.rows(), &cells, self.empty, first, &self.streams);
-        Some(laws.map(|laws| Laws::new(self.target.column(), first, self.streams, laws)))
+        let laws = self.numbering.numbers(&batch).and_then(|numbers| {
+            let laws = self.target.laws(&cells, self.empty, &numbers, &self.streams)?;
+            Ok(Laws::new(self.target.column(), numbers, self.streams, laws))
+        });
+        Some(laws)
     }
 }
 
@@ -163,17 +168,17 @@ impl<'m> Target<'m> {
     /// The laws of rows: each depends on its own row, its number and the seed alone.
     pub(crate) fn laws(
         &self,
-        rows: usize,
         cells: &[Cells],
         empty: Empty,
-        first: u64,
+        numbers: &[u64],
         streams: &Streams,
     ) -> Result<Vec<RowLaw>, Error> {
+        let rows = numbers.len();
         let columns = self.denoiser.net().coordinates().columns.len();
         let mut known = known(self.model, rows, cells, empty);
         known.iter_mut().skip(self.at).step_by(columns).for_each(|cell| *cell = None);
         if self.denoiser.net().clock() == ClockKind::Gradual {
-            return self.by_draws(&known, first, streams);
+            return self.by_draws(&known, numbers, streams);
         }
         let seen = self.denoiser.seen(&known);
         let derived = |column: usize| self.denoiser.net().keeper().is_derived(column);
@@ -193,7 +198,7 @@ impl<'m> Target<'m> {
         }
         for row in gapped {
             let row_known = &known[row * columns..][..columns];
-            laws[row] = self.over_completions(row_known, first + row as u64, streams)?;
+            laws[row] = self.over_completions(row_known, numbers[row], streams)?;
         }
         Ok(laws)
     }
@@ -239,14 +244,22 @@ impl<'m> Target<'m> {
     }
 
     /// By completed rows, where there is no law to ask for.
-    fn by_draws(&self, known: &[Option<Cell>], first: u64, streams: &Streams) -> Result<Vec<RowLaw>, Error> {
+    fn by_draws(
+        &self,
+        known: &[Option<Cell>],
+        numbers: &[u64],
+        streams: &Streams,
+    ) -> Result<Vec<RowLaw>, Error> {
         let columns = self.denoiser.net().coordinates().columns.len();
-        let rows = known.len() / columns;
+        let rows = numbers.len();
         let mut drawn: Vec<Vec<Cell>> = vec![Vec::with_capacity(DRAWS as usize); rows];
         for draw in 0..DRAWS {
             let streams = streams.child(Purpose::FORECAST_GAPS, draw);
             let (conditions, options) = (Conditions::default(), FillOptions::default());
-            let full = self.denoiser.fill(known, &conditions, first, options, &streams, |_| ())?;
+            let full = by_runs(numbers, |run, first| {
+                let known = &known[run.start * columns..run.end * columns];
+                Ok(self.denoiser.fill(known, &conditions, first, options, &streams, |_| ())?)
+            })?;
             drawn.iter_mut().enumerate().for_each(|(row, drawn)| drawn.push(full[row * columns + self.at]));
         }
         let column = self.column();

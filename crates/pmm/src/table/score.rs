@@ -10,6 +10,7 @@ use pmm_net::table::{CellScore, RowScore, TableDenoiser};
 
 use super::data::Data;
 use super::model::Model;
+use super::row_keys::{Numbering, RowKeys, by_runs};
 use super::rows::{Empty, Reader, known};
 use crate::error::Error;
 
@@ -35,7 +36,7 @@ pub struct Score<'m> {
     model: &'m Model,
     data: Data,
     seed: u64,
-    first_row: u64,
+    keys: RowKeys,
     empty: Empty,
 }
 
@@ -65,7 +66,7 @@ pub struct ScoredCell {
 
 impl<'m> Score<'m> {
     pub(crate) fn new(model: &'m Model, data: Data) -> Self {
-        Self { model, data, seed: 0, first_row: 0, empty: Empty::default() }
+        Self { model, data, seed: 0, keys: RowKeys::default(), empty: Empty::default() }
     }
 
     /// Fixes the orders of the columns; 0 by default.
@@ -76,7 +77,14 @@ impl<'m> Score<'m> {
 
     /// The number of the first row: orders are keyed by it, so that pieces of a table are scored as the whole would be.
     pub fn first_row(mut self, row: u64) -> Self {
-        self.first_row = row;
+        self.keys.first_row = row;
+        self
+    }
+
+    /// A column whose cells name the rows, in place of their numbers: whatever order rows come in, and in whatever pieces, one with the
+    /// same key is scored alike. A key that is empty, or that comes twice, is refused.
+    pub fn key(mut self, column: &str) -> Self {
+        self.keys.column = Some(column.to_owned());
         self
     }
 
@@ -101,6 +109,7 @@ impl<'m> Score<'m> {
     /// The scores, batch by batch.
     pub fn batches(self) -> Result<ScoredRows<'m>, Error> {
         let reader = Reader::open(&self.data, self.model.schema())?;
+        let numbering = self.keys.open(&reader)?;
         let rules = &self.model.schema().rules;
         Ok(ScoredRows {
             model: self.model,
@@ -109,7 +118,7 @@ impl<'m> Score<'m> {
             // Once in so many rows it is to be expected.
             penalties: rules.iter().map(|rule| (rule.evidence.applies as f64 + 2.0).ln()).collect(),
             streams: Streams::new(self.seed),
-            first_row: self.first_row,
+            numbering,
             empty: self.empty,
         })
     }
@@ -122,7 +131,7 @@ pub struct ScoredRows<'m> {
     reader: Reader,
     penalties: Vec<f64>,
     streams: Streams,
-    first_row: u64,
+    numbering: Numbering,
     empty: Empty,
 }
 
@@ -137,16 +146,20 @@ impl ScoredRows<'_> {
         self.reader.notes()
     }
 
-    fn score(&self, batch: &RowBatch, cells: &[Cells]) -> Result<Vec<ScoredRow>, Error> {
+    fn score(&mut self, batch: &RowBatch, cells: &[Cells]) -> Result<Vec<ScoredRow>, Error> {
         let known = known(self.model, batch.rows(), cells, self.empty);
-        let (first, penalties) = (self.first_row + batch.first, &self.penalties);
-        let scores = self.denoiser.row_scores(&known, ORDERS, first, penalties, &self.streams, |_| ());
-        let Some(scores) = scores else {
-            return Err(Error::request(
-                "a model with gradual clocks has no exact likelihood",
-                "fit with clock = \"reveal\"",
-            ));
-        };
+        let (numbers, penalties) = (self.numbering.numbers(batch)?, &self.penalties);
+        let width = known.len() / batch.rows().max(1);
+        let scores = by_runs(&numbers, |run, first| {
+            let known = &known[run.start * width..run.end * width];
+            let scores = self.denoiser.row_scores(known, ORDERS, first, penalties, &self.streams, |_| ());
+            scores.ok_or_else(|| {
+                Error::request(
+                    "a model with gradual clocks has no exact likelihood",
+                    "fit with clock = \"reveal\"",
+                )
+            })
+        })?;
         let of_cells = self.denoiser.cell_scores(&known, penalties, |_| ());
         let columns = of_cells.len() / batch.rows().max(1);
         let rows = scores.into_iter().zip(of_cells.chunks(columns.max(1)));
