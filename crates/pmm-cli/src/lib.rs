@@ -13,11 +13,15 @@ mod given;
 mod impute;
 mod infill;
 mod info;
+#[cfg(feature = "serve")]
+mod mcp;
 mod output;
 mod predict;
 mod sample;
 mod score;
 mod score_texts;
+#[cfg(feature = "serve")]
+mod serve;
 mod terminal;
 mod trace;
 mod write;
@@ -55,6 +59,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Info(args) => info::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Mcp(args) => mcp::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }
