@@ -82,6 +82,15 @@ impl<'a> Allowed<'a> {
         (0..).zip(levels).for_each(|(code, level)| *level &= keep(code));
     }
 
+    /// All but one cell of a column with so many levels.
+    pub(super) fn exclude(&mut self, cell: Cell<'_>, levels: usize) {
+        match cell {
+            Cell::Number(number) => self.keep_numbers(&Ranges::point(number).complement()),
+            Cell::Level(excluded) => self.keep_levels(levels, |code| code != excluded),
+            _ => {}
+        }
+    }
+
     /// Keeps what passes, or does not pass, any of some tests.
     pub(super) fn keep_tests(&mut self, tests: &'a [Test], wanted: bool) {
         let passing = Ranges::union(tests.iter().map(numbers_of));

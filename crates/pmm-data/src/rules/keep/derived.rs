@@ -3,7 +3,8 @@
 use super::super::evidence::Evidence;
 use super::super::rows::{Column, ColumnKind};
 use super::super::rule::Rule;
-use super::relation::{NO, OTHER, YES, constant_text};
+use super::flag::{NO, YES};
+use super::sum::{OTHER, constant_text};
 
 /// The column that is derived from a rule: where it says something, and holds in a share of the rows, whether it holds; which
 /// constant a sum has; with `difference`, by how much the higher of two columns is higher. None where there is none.

@@ -76,11 +76,20 @@ impl Relate for Duration {
                 let time = row.number(&self.output).filter(|_| exact)? * seconds;
                 match start_known {
                     true => Some((self.end.index, self.end.cell_of_number(row.number(&self.start)? + time)?)),
-                    false => Some((self.start.index, self.start.cell_of_number(row.number(&self.end)? - time)?)),
+                    false => {
+                        Some((self.start.index, self.start.cell_of_number(row.number(&self.end)? - time)?))
+                    }
                 }
             }
             _ => None,
         }
+    }
+
+    fn breaks(&self, row: Row<'_>) -> Option<bool> {
+        let dates = row.number(&self.start).zip(row.number(&self.end));
+        let time = dates.and_then(|(start, end)| self.unit.between(start, end)).map(|time| self.digits(time));
+        let said = row.number(&self.output);
+        Some(time.zip(said).is_some_and(|(time, said)| (time - said).abs() > 1e-9 * (1.0 + said.abs())))
     }
 
     /// The second date lies where the time, rounded, leads.

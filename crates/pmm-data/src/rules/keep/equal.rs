@@ -73,6 +73,13 @@ impl Relate for Equal {
             exclude(this, other, asked.row, allowed);
         }
     }
+
+    fn breaks(&self, row: Row<'_>) -> Option<bool> {
+        let Told::Holds(wanted) = told(self.flag.as_ref(), row) else { return Some(false) };
+        let gap = row.is_gap(&self.left) || row.is_gap(&self.right);
+        let equal = like(&self.left, &self.right, row.cells) == Some(row.cells[self.right.index]);
+        Some(!gap && equal != wanted)
+    }
 }
 
 impl Relate for NeverEqual {

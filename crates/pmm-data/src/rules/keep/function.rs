@@ -62,7 +62,9 @@ impl Function {
                 let keys = self.inputs.iter().map(|input| input.key(cells)).collect::<Option<Vec<_>>>()?;
                 lines.get(&join(keys.into_iter())).copied()
             }
-            Map::Part { part, written, .. } => written.cell(*part, self.inputs[0].scalar(cells)?, &self.output),
+            Map::Part { part, written, .. } => {
+                written.cell(*part, self.inputs[0].scalar(cells)?, &self.output)
+            }
             Map::Product { .. } => self.output.cell_of_number(self.product(cells)?),
         }
     }
@@ -110,7 +112,9 @@ impl Function {
             return;
         }
         if input.levels() > 0 {
-            asked.keep_levels(input, allowed, |cells| self.agrees(cells).is_none_or(|agrees| agrees == wanted));
+            asked.keep_levels(input, allowed, |cells| {
+                self.agrees(cells).is_none_or(|agrees| agrees == wanted)
+            });
         } else if let Some(numbers) = self.numbers_of(input, asked).filter(|numbers| !numbers.is_none()) {
             allowed.keep_numbers(&if wanted { numbers } else { numbers.complement() });
         }
@@ -193,6 +197,11 @@ impl Relate for Function {
         if let Some(input) = self.inputs.iter().find(|input| input.index == asked.column) {
             self.restrict_input(input, asked, allowed);
         }
+    }
+
+    fn breaks(&self, row: Row<'_>) -> Option<bool> {
+        let Told::Holds(wanted) = told(self.flag.as_ref(), row) else { return Some(false) };
+        Some(self.agrees(row.cells).is_some_and(|agrees| agrees != wanted))
     }
 
     fn function(&self) -> Option<(usize, Vec<usize>)> {

@@ -10,9 +10,15 @@
 
 mod allowed;
 mod derived;
+mod duration;
+mod equal;
+mod flag;
+mod function;
+mod order;
 mod ranges;
 mod relation;
-mod restrict;
+mod states;
+mod sum;
 
 pub use allowed::Allowed;
 pub use derived::derived_column;
@@ -21,7 +27,7 @@ pub use ranges::Ranges;
 use super::error::RuleError;
 use super::rows::{Cell, Column, ColumnKind};
 use super::rule::Rule;
-use relation::{Kind, Relation, Row};
+use relation::{Asked, Relation, Row};
 
 /// A rule to keep.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +141,8 @@ impl Keeper {
 
     /// Whether a column is determined by others.
     pub fn is_output(&self, column: usize) -> bool {
-        let output = |at: &usize| matches!(&self.relations[*at].kind, Kind::Function { output, .. } if output.index == column);
+        let output =
+            |at: &usize| self.relations[*at].function.as_ref().is_some_and(|(output, _)| *output == column);
         self.of_column.get(column).is_some_and(|relations| relations.iter().any(output))
     }
 
@@ -156,7 +163,7 @@ impl Keeper {
     ) -> Option<(usize, Cell<'static>, usize)> {
         let row = Row { cells, known };
         self.relations.iter().enumerate().filter(|(at, _)| active[*at]).find_map(|(at, relation)| {
-            let (column, cell) = relation.follows(row)?;
+            let (column, cell) = relation.rule.follows(row)?;
             Some((column, cell, self.rules[at]))
         })
     }
@@ -171,8 +178,9 @@ impl Keeper {
         spans: &[(f64, f64)],
     ) -> Allowed<'_> {
         let mut allowed = Allowed::any();
+        let asked = Asked { column, row: Row { cells, known }, spans };
         for &at in self.of_column[column].iter().filter(|at| active[**at]) {
-            restrict::restrict(&self.relations[at], column, Row { cells, known }, spans, &mut allowed);
+            self.relations[at].rule.restrict(asked, &mut allowed);
         }
         if self.choices[column] > 0 {
             let fits: Vec<bool> = (0..self.choices[column] as u32)
@@ -198,7 +206,8 @@ impl Keeper {
         let (mut cells, mut known) = (cells.to_vec(), known.to_vec());
         (cells[column], known[column]) = (Cell::Level(code), true);
         let row = Row { cells: &cells, known: &known };
-        let mut follows = self.of_column[column].iter().filter_map(|at| self.relations[*at].follows(row));
+        let mut follows =
+            self.of_column[column].iter().filter_map(|at| self.relations[*at].rule.follows(row));
         follows.all(|(other, cell)| self.allowed(&cells, &known, other, active, spans).admits(cell))
     }
 
@@ -217,15 +226,17 @@ impl Keeper {
     pub fn broken_by(&self, cells: &[Cell<'static>], known: &[bool], column: usize) -> Vec<usize> {
         let mut others = known.to_vec();
         others[column] = false;
-        let row = Row { cells, known: &others };
+        let asked = Asked { column, row: Row { cells, known: &others }, spans: &self.spans };
         let broken = |at: &&usize| {
             let relation = &self.relations[**at];
             if !relation.members.iter().all(|member| known[*member]) {
                 return false;
             }
-            let mut allowed = Allowed::any();
-            restrict::restrict(relation, column, row, &self.spans, &mut allowed);
-            relation::broken(relation, cells) == Some(true) || !allowed.admits(cells[column])
+            relation.rule.breaks(Row { cells, known }).unwrap_or_else(|| {
+                let mut allowed = Allowed::any();
+                relation.rule.restrict(asked, &mut allowed);
+                !allowed.admits(cells[column])
+            })
         };
         let relations = self.of_column[column].iter().filter(|at| self.active[**at]);
         relations.filter(broken).map(|at| self.rules[*at]).collect()
@@ -266,26 +277,14 @@ impl Keeper {
                     first.filter(|_| open.next().is_some())
                 }
                 Some(key) if key != column && !known[key] && open.next().is_none() => Some(key),
-                _ => match &relation.kind {
-                    Kind::Function { inputs, output, .. } if defer && output.index == column => {
-                        inputs.iter().map(|input| input.index).find(|input| !known[*input])
+                _ => match &relation.function {
+                    Some((output, inputs)) if defer && *output == column => {
+                        inputs.iter().copied().find(|input| !known[*input])
                     }
                     _ => None,
                 },
             }
         })
-    }
-}
-
-impl Relation {
-    /// Whether it holds by chance, in a share of the rows, and no column says in which.
-    fn is_soft(&self) -> bool {
-        let flagged = match &self.kind {
-            Kind::Function { flag, .. } | Kind::Equal { flag, .. } => flag.is_some(),
-            Kind::Sum { choice, .. } => choice.is_some() || self.key.is_some(),
-            _ => false,
-        };
-        self.share < 1.0 && !flagged
     }
 }
 

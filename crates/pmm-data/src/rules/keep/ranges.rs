@@ -100,6 +100,23 @@ impl Ranges {
         self.0 = kept;
     }
 
+    /// The same numbers counted in units of another size; what lies outside by a rounding stays outside.
+    pub(super) fn in_units_of(mut self, unit: f64) -> Self {
+        if unit == 1.0 {
+            return self;
+        }
+        for (low, high) in &mut self.0 {
+            let (from, to) = (*low / unit, *high / unit);
+            let inner = (
+                if from * unit < *low { from.next_up() } else { from },
+                if to * unit > *high { to.next_down() } else { to },
+            );
+            // A single number stays one.
+            (*low, *high) = if inner.0 <= inner.1 { inner } else { (from, to) };
+        }
+        self
+    }
+
     /// All other numbers.
     pub fn complement(&self) -> Self {
         let (mut rest, mut low) = (Vec::new(), f64::NEG_INFINITY);
@@ -141,6 +158,13 @@ mod tests {
             }
             prop_assert_eq!(left.complement().complement(), left);
         }
+    }
+
+    #[test]
+    fn units_keep_what_is_outside_outside() {
+        let later = Ranges::between((15_005.0 * 86_400.0_f64).next_up(), f64::INFINITY).in_units_of(86_400.0);
+        assert!(!later.contains(15_005.0) && later.contains(15_006.0));
+        assert!(Ranges::point(15_005.0 * 86_400.0).in_units_of(86_400.0).contains(15_005.0));
     }
 
     #[test]

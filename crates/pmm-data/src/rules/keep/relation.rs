@@ -45,6 +45,11 @@ pub(super) trait Relate: Debug + Send + Sync {
     /// Narrows what a cell of its columns may be.
     fn restrict<'a>(&'a self, asked: Asked<'_>, allowed: &mut Allowed<'a>);
 
+    /// Whether cells that are all known break it; none where what it leaves open for one of them tells.
+    fn breaks(&self, _row: Row<'_>) -> Option<bool> {
+        None
+    }
+
     /// The column that it determines, and those that determine it.
     fn function(&self) -> Option<(usize, Vec<usize>)> {
         None
@@ -59,6 +64,8 @@ pub(super) struct Relation {
     pub(super) key: Option<usize>,
     /// All columns that it speaks of, the key too.
     pub(super) members: Vec<usize>,
+    /// The column that it determines, and those that determine it.
+    pub(super) function: Option<(usize, Vec<usize>)>,
     /// The share of rows that keep it, where no column says which do; else 1.
     pub(super) share: f64,
 }
@@ -105,7 +112,7 @@ impl Relation {
         let mut members: Vec<usize> = rule.members().into_iter().chain(key).collect();
         members.sort_unstable();
         members.dedup();
-        Self { rule: Arc::new(rule), key, members, share }
+        Self { function: rule.function(), rule: Arc::new(rule), key, members, share }
     }
 
     /// Whether it holds by chance, in a share of the rows.
@@ -132,7 +139,9 @@ impl Relation {
                 let map = Map::table(&inputs, &output, table);
                 one(Self::new(Function::new(inputs, output, map, derived, columns)?, derived, share))
             }
-            Rule::OneToOne { left, right, pairs } => both_ways(any(left)?, any(right)?, pairs, derived, share, columns),
+            Rule::OneToOne { left, right, pairs } => {
+                both_ways(any(left)?, any(right)?, pairs, derived, share, columns)
+            }
             Rule::DatePart { date, part, output, numbering } => {
                 let (date, output) = (Place::date(date, columns)?, any(output)?);
                 let map = Map::part(*part, numbering, &output);
@@ -140,7 +149,8 @@ impl Relation {
             }
             Rule::Product { output, factor, numerators, denominators, within } => {
                 let inputs = numerators.iter().chain(denominators);
-                let inputs = inputs.map(|name| Place::number(name, columns, false)).collect::<Result<_, _>>()?;
+                let inputs =
+                    inputs.map(|name| Place::number(name, columns, false)).collect::<Result<_, _>>()?;
                 let output = Place::number(output, columns, false)?;
                 let map = Map::Product { factor: *factor, above: numerators.len(), within: *within };
                 one(Self::new(Function::new(inputs, output, map, derived, columns)?, derived, share))
@@ -148,9 +158,11 @@ impl Relation {
             Rule::Equal { left, right, .. } => {
                 one(Self::new(Equal::new(any(left)?, any(right)?, derived, columns)?, derived, share))
             }
-            Rule::Sum { output, terms, constants, within } => {
-                one(Self::new(Sum::new(output, terms, (constants, *within), derived, columns)?, derived, share))
-            }
+            Rule::Sum { output, terms, constants, within } => one(Self::new(
+                Sum::new(output, terms, (constants, *within), derived, columns)?,
+                derived,
+                share,
+            )),
             Rule::Duration { output, start, end, unit, rounding, step } => {
                 let duration = Duration::new([output, start, end], (*unit, *rounding, *step), columns)?;
                 let output = duration.output();
@@ -158,10 +170,14 @@ impl Relation {
             }
             Rule::Order { low, high, strict } => match derived {
                 // The difference is a column of its own, whose law holds the rule.
-                Some(derived) => one(Self::new(Sum::difference(low, high, derived, columns)?, Some(derived), share)),
+                Some(derived) => {
+                    one(Self::new(Sum::difference(low, high, derived, columns)?, Some(derived), share))
+                }
                 None => one(Self::new(Order::new(low, high, *strict, columns)?, None, share)),
             },
-            Rule::Range { column, low, high } => one(Self::new(Within::new(column, *low, *high, columns)?, None, share)),
+            Rule::Range { column, low, high } => {
+                one(Self::new(Within::new(column, *low, *high, columns)?, None, share))
+            }
             Rule::Impossible { left, right, pairs } => {
                 one(Self::new(Impossible::new(&any(left)?, &any(right)?, pairs), None, share))
             }
@@ -172,7 +188,9 @@ impl Relation {
                 let places = names.iter().map(|name| any(name)).collect::<Result<Vec<_>, _>>()?;
                 one(Self::new(Together::new(&places), None, share))
             }
-            Rule::NeverEqual { left, right } => one(Self::new(NeverEqual::new(any(left)?, any(right)?), None, share)),
+            Rule::NeverEqual { left, right } => {
+                one(Self::new(NeverEqual::new(any(left)?, any(right)?), None, share))
+            }
             Rule::Unique { .. }
             | Rule::Running { .. }
             | Rule::Shape { .. }

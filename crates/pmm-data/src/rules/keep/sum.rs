@@ -86,8 +86,11 @@ impl Sum {
     /// A key that is missing says that a term is, and one that is not, that none is. Whether there is more to say.
     fn restrict_gap(&self, key: usize, asked: Asked<'_>, allowed: &mut Allowed<'_>) -> bool {
         let gap = asked.row.cells[key] == Cell::Missing;
-        let mut others =
-            self.terms.iter().map(|(_, place)| place).filter(|place| ![asked.column, key].contains(&place.index));
+        let mut others = self
+            .terms
+            .iter()
+            .map(|(_, place)| place)
+            .filter(|place| ![asked.column, key].contains(&place.index));
         if !gap || others.all(|place| asked.row.number(place).is_some()) {
             allowed.keep_missing(gap);
         }
@@ -142,6 +145,18 @@ impl Relate for Sum {
             }
             _ => None,
         }
+    }
+
+    fn breaks(&self, row: Row<'_>) -> Option<bool> {
+        let (mut total, mut size) = (0.0, 0.0);
+        for (factor, place) in &self.terms {
+            // Nothing is said of gaps.
+            let Some(number) = row.number(place) else { return Some(false) };
+            total += factor * number;
+            size += (factor * number).abs();
+        }
+        let constant = self.constant(row);
+        Some(constant.is_some_and(|constant| (total - constant).abs() > self.within + 1e-12 * size))
     }
 
     fn restrict<'a>(&'a self, asked: Asked<'_>, allowed: &mut Allowed<'a>) {
