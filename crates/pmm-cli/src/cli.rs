@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     Trace(TraceArgs),
     Info(InfoArgs),
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
+    #[cfg(feature = "serve")]
+    Mcp(McpArgs),
     Completions(CompletionsArgs),
 }
 
@@ -588,4 +592,61 @@ pub(crate) struct DemoArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// Open the page and the API for the models and data of a folder, on this machine.
+///
+/// Prints an address with a token that a browser may open once, and opens it. Programs send the other token with every request, as
+/// Authorization: Bearer TOKEN; /openapi.json says what they can ask. Ctrl-C ends it; fits are stopped and can go on.
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The folder of models and data; nothing outside it is read or written
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// The address to listen on; others than this machine's own let others in who have a token
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub(crate) host: std::net::IpAddr,
+    /// The port; 0 takes one that is free
+    #[arg(long, value_name = "N", default_value_t = 8787)]
+    pub(crate) port: u16,
+    /// What programs must send [default: made up and printed]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) token: Option<String>,
+    /// Fit nothing and take no files
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Megabytes of a request, at most
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub(crate) max_body: u64,
+    /// Rows, texts or images that a request may ask for
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub(crate) max_rows: u64,
+    /// Seconds that a request may compute
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub(crate) max_seconds: u64,
+    /// Requests that compute at a time; the others wait for their turn [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_jobs: Option<NonZeroUsize>,
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+/// Give the models and data of a folder to an assistant, as tools of the Model Context Protocol over standard input and output.
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// The folder of models and data; nothing outside it is read or written
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Fit nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Threads to use [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
 }

@@ -15,11 +15,15 @@ mod given;
 mod impute;
 mod infill;
 mod info;
+#[cfg(feature = "serve")]
+mod mcp;
 mod output;
 mod predict;
 mod sample;
 mod score;
 mod score_texts;
+#[cfg(feature = "serve")]
+mod serve;
 mod terminal;
 mod trace;
 mod write;
@@ -63,6 +67,10 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Info(args) => info::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Mcp(args) => mcp::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

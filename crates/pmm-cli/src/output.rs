@@ -167,13 +167,19 @@ fn flags(error: &Error) -> Option<&'static str> {
 
 /// Sets the number of threads for everything that follows; the first verb of a process decides. Returns the device.
 pub(crate) fn prepare(common: &Common) -> anyhow::Result<Device> {
+    prepare_threads(common.threads)?;
+    Ok(pmm::device(&common.device).map_err(Error::from)?)
+}
+
+/// Sets the number of threads alone.
+pub(crate) fn prepare_threads(threads: Option<NonZeroUsize>) -> anyhow::Result<()> {
     static DECIDED: std::sync::OnceLock<()> = std::sync::OnceLock::new();
     if DECIDED.set(()).is_ok() {
-        let threads = common.threads.map_or(0, NonZeroUsize::get);
+        let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         pool.context("cannot start threads")?;
     }
-    Ok(pmm::device(&common.device).map_err(Error::from)?)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -64,8 +64,8 @@ pub(crate) fn training_seconds(folder: &Path) -> Option<f64> {
     seconds(&std::fs::read_to_string(folder.join(folder::LOG)).ok()?)
 }
 
-/// The losses of a folder's model, by its log.
-pub(crate) fn learning_curve(folder: &Path) -> Vec<TrainingPoint> {
+/// The losses of the model in a folder, by its log: none where there is no log yet.
+pub fn learning_curve(folder: &Path) -> Vec<TrainingPoint> {
     let text = std::fs::read_to_string(folder.join(folder::LOG)).unwrap_or_default();
     let point = |line: &str| {
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect();

@@ -30,7 +30,7 @@ impl Conditions {
     }
 
     /// The columns with a condition.
-    pub(super) fn columns(&self) -> Vec<usize> {
+    pub fn columns(&self) -> Vec<usize> {
         (0..self.0.len()).filter(|column| self.0[*column].is_some()).collect()
     }
 }

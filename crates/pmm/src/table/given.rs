@@ -58,6 +58,13 @@ impl Given {
         Ok(given)
     }
 
+    /// The given cells of a row of the modelled columns.
+    pub(crate) fn row(&self, model: &Model) -> Vec<Option<Cell>> {
+        let places = &model.denoiser.net().coordinates().columns;
+        let cell = |column: usize| self.cells.iter().find(|given| given.column == column);
+        places.iter().map(|place| cell(place.column).map(|given| given.cell)).collect()
+    }
+
     /// The tie of a level that is drawn from a list, if its code is shared; `u` is uniform.
     pub(crate) fn tie(&self, column: usize, cell: Cell, u: f64) -> Option<f64> {
         let Cell::Level(code) = cell else { return None };

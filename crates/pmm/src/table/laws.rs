@@ -55,6 +55,11 @@ impl<'m> Laws<'m> {
         self.column
     }
 
+    /// A value of the column as it writes it: a date as a date.
+    pub fn text(&self, value: f64) -> String {
+        self.column.text(Cell::Value(value), 0.5)
+    }
+
     /// Whether it holds numbers (or dates).
     pub fn is_number(&self) -> bool {
         matches!(self.column.coding, Coding::Numbers(_))
@@ -154,7 +159,7 @@ impl<'m> Laws<'m> {
         Ok((OutputColumn { field: output.field.with_name(name), text: output.text }, array))
     }
 
-    fn numbers<T: Send>(
+    pub(super) fn numbers<T: Send>(
         &self,
         of: impl Fn(&NumberLaw, &Numbers, usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {

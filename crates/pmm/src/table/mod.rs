@@ -11,6 +11,7 @@ mod impute;
 mod kind;
 mod law;
 mod laws;
+mod laws_table;
 mod model;
 mod partial;
 mod paths;
@@ -21,8 +22,10 @@ mod rows;
 mod rules;
 mod sample;
 mod score;
+mod shape;
 mod trace;
 mod trees;
+mod what_if;
 
 pub use data::Data;
 pub use evaluate::Evaluate;
@@ -32,8 +35,8 @@ pub use laws::Laws;
 pub use model::Model;
 pub use pmm_data::rules::{Evidence, KeptRule, Rule};
 pub use pmm_data::{
-    ColumnOverride, FileFormat, Header, Kind, NumberedFiles, OutputColumn, Overrides, PairKind, ReadOptions,
-    Schema, WriteError, Writer, is_pattern, is_reading_guarded,
+    Coding, Column, ColumnOverride, FileFormat, Header, Kind, NumberedFiles, OutputColumn, Overrides, PairKind,
+    ReadOptions, Schema, WriteError, Writer, is_pattern, is_reading_guarded,
 };
 pub use pmm_train::table::TableConfig as Config;
 pub use predict::{Predict, PredictedLaws};
@@ -41,4 +44,5 @@ pub use report::{Report, RuleScore};
 pub use rows::Empty;
 pub use sample::{Sample, SampledRows};
 pub use score::{Score, ScoredCell, ScoredRow, ScoredRows};
-pub use trace::{Trace, TracePicture};
+pub use shape::Shape;
+pub use trace::{Trace, TracePaths, TracePicture, TracedColumn};

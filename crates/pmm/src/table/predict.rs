@@ -147,7 +147,7 @@ pub(crate) struct Target<'m> {
     denoiser: Arc<TableDenoiser>,
     /// The column's place in the schema, and among the modelled columns.
     index: usize,
-    at: usize,
+    pub(crate) at: usize,
 }
 
 impl<'m> Target<'m> {
@@ -218,10 +218,17 @@ impl<'m> Target<'m> {
             (column != self.at && !keeper.is_derived(column)).then_some(cell)
         };
         let complete: Vec<Option<Cell>> = filled.into_iter().enumerate().map(kept).collect();
-        let share = 1.0 / COMPLETIONS as f64;
-        let cases = self.denoiser.cell_laws(&complete, self.at).into_iter().flatten();
+        Ok(self.over(&complete))
+    }
+
+    /// The law over rows, each as likely as the others. What is known of the column itself is not looked at; what is not known of
+    /// others counts as such.
+    pub(crate) fn over(&self, known: &[Option<Cell>]) -> RowLaw {
+        let rows = known.len() / self.denoiser.net().coordinates().columns.len().max(1);
+        let share = 1.0 / rows.max(1) as f64;
+        let cases = self.denoiser.cell_laws(known, self.at).into_iter().flatten();
         let cases: Vec<(f64, CellLaw)> = cases.map(|(weight, law)| (share * weight, law)).collect();
-        Ok(self.settle(&cases))
+        self.settle(&cases)
     }
 
     /// The mixture of cases, in the unit of the column.
@@ -262,24 +269,24 @@ impl<'m> Target<'m> {
             })?;
             drawn.iter_mut().enumerate().for_each(|(row, drawn)| drawn.push(full[row * columns + self.at]));
         }
+        Ok(drawn.into_par_iter().map(|drawn| self.of_draws(&drawn)).collect())
+    }
+
+    /// The law of draws, each as likely as the others.
+    pub(crate) fn of_draws(&self, drawn: &[Cell]) -> RowLaw {
         let column = self.column();
+        if let Coding::Numbers(_) = &column.coding {
+            return RowLaw::Number(NumberLaw::of_draws(drawn.iter().filter_map(|cell| column.number(*cell))));
+        }
+        // One more of each: a level that was not drawn is not impossible.
         let n_codes = column.n_codes();
-        let law = |drawn: Vec<Cell>| match &column.coding {
-            Coding::Numbers(_) => {
-                RowLaw::Number(NumberLaw::of_draws(drawn.into_iter().filter_map(|cell| column.number(cell))))
+        let mut shares = vec![1.0 / n_codes as f64; n_codes];
+        for cell in drawn {
+            if let Cell::Level(code) = cell {
+                shares[*code as usize] += 1.0;
             }
-            _ => {
-                // One more of each: a level that was not drawn is not impossible.
-                let mut shares = vec![1.0 / n_codes as f64; n_codes];
-                for cell in drawn {
-                    if let Cell::Level(code) = cell {
-                        shares[code as usize] += 1.0;
-                    }
-                }
-                let total = DRAWS as f64 + 1.0;
-                RowLaw::Levels(shares.into_iter().map(|share| share / total).collect())
-            }
-        };
-        Ok(drawn.into_par_iter().map(law).collect())
+        }
+        let total = drawn.len() as f64 + 1.0;
+        RowLaw::Levels(shares.into_iter().map(|share| share / total).collect())
     }
 }

@@ -25,13 +25,13 @@ pub(crate) const CHUNK: u64 = 4096;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Sample<'m> {
-    model: &'m Model,
+    pub(super) model: &'m Model,
     rows: u64,
     first_row: u64,
-    wishes: Vec<(String, Wish)>,
+    pub(super) wishes: Vec<(String, Wish)>,
     partial: Option<Data>,
-    seed: u64,
-    options: FillOptions,
+    pub(super) seed: u64,
+    pub(super) options: FillOptions,
 }
 
 impl<'m> Sample<'m> {
@@ -116,14 +116,10 @@ impl<'m> Sample<'m> {
             None => None,
             Some(data) => Some(Partial::open(data, self.model, &given)?),
         };
-        let places = &self.model.denoiser.net().coordinates().columns;
-        let cell = |place: &pmm_net::table::ColumnPlace| {
-            given.cells.iter().find(|given| given.column == place.column).map(|given| given.cell)
-        };
         Ok(SampledRows {
             model: self.model,
             decoder: schema.decoder()?.with_identifiers(&Streams::new(self.seed)),
-            row: places.iter().map(cell).collect(),
+            row: given.row(self.model),
             given,
             partial,
             streams: Streams::new(self.seed),

@@ -4,6 +4,7 @@ use pmm_core::Streams;
 use pmm_data::{Cell, Coding, Kind, Schema};
 use pmm_eval::chart::{Axis, Chart, Figure, Style};
 use pmm_net::table::ClockKind;
+use serde::Serialize;
 
 use super::columns::find_modelled;
 use super::model::Model;
@@ -29,6 +30,30 @@ pub struct TracePicture {
     figure: Figure,
 }
 
+/// The same as numbers, for a picture of one's own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TracePaths {
+    /// Whether columns become known one by one; else all together, through noise that fades.
+    pub reveals: bool,
+    /// The columns that were asked for.
+    pub columns: Vec<TracedColumn>,
+    /// A column of few levels by which rows are told apart, and its levels.
+    pub told_by: Option<(String, Vec<String>)>,
+    /// The level of each row, as a place among those.
+    pub levels: Vec<usize>,
+}
+
+/// A column in the making.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TracedColumn {
+    /// Its name.
+    pub name: String,
+    /// What is expected of each row at each step, `[rows][steps]`; NaN where nothing is.
+    pub means: Vec<Vec<f64>>,
+    /// The step at which each row's value became known, and the value.
+    pub arrivals: Vec<Option<(f64, f64)>>,
+}
+
 impl<'m> Trace<'m> {
     pub(crate) fn new(model: &'m Model) -> Self {
         Self { model, columns: Vec::new(), seed: 0 }
@@ -48,11 +73,34 @@ impl<'m> Trace<'m> {
 
     /// Lets rows be made, and draws them.
     pub fn draw(self) -> Result<TracePicture, Error> {
+        let (chosen, paths) = self.walk()?;
+        Ok(TracePicture { figure: figure(self.model, &chosen, &paths) })
+    }
+
+    /// Lets rows be made, and tells their ways.
+    pub fn paths(self) -> Result<TracePaths, Error> {
+        let (chosen, paths) = self.walk()?;
+        let (places, clock) = (self.model.places(), self.model.denoiser.net().clock());
+        let column = |(c, at): (usize, &usize)| TracedColumn {
+            name: self.model.schema().columns[places[*at].column].name.clone(),
+            means: (0..paths::ROWS).map(|row| paths.line(c, row).into_iter().map(|(_, mean)| mean).collect()).collect(),
+            arrivals: (0..paths::ROWS).map(|row| paths.arrival(c, row, clock)).collect(),
+        };
+        let colours = Colours::new(self.model, &paths);
+        Ok(TracePaths {
+            reveals: clock == ClockKind::Reveal,
+            columns: chosen.iter().enumerate().map(column).collect(),
+            told_by: colours.column.map(|column| (column, colours.names)),
+            levels: colours.rows,
+        })
+    }
+
+    fn walk(&self) -> Result<(Vec<usize>, Paths), Error> {
         let chosen = choose(self.model, &self.columns)?;
         // A path leads to a value.
         let denoiser = self.model.denoiser.clone().complete(true);
         let paths = paths::walk(self.model, &denoiser, &chosen, &Streams::new(self.seed))?;
-        Ok(TracePicture { figure: figure(self.model, &chosen, &paths) })
+        Ok((chosen, paths))
     }
 }
 

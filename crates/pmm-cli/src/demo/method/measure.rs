@@ -1,10 +1,9 @@
 //! How far samples are from the target as steps grow.
 
 use pmm::core::{
-    Finish, FiniteTarget, Head, States, Streams, TimeGrid, online, total_variation, total_variation_error,
+    Finish, FiniteTarget, Head, States, Streams, online, total_variation, total_variation_error,
 };
-
-use super::scene::{Scene, clock};
+use pmm::method::{Scene, grid};
 
 /// The numbers of steps in the table.
 pub(super) const STEPS: [usize; 5] = [10, 30, 100, 300, 1000];
@@ -27,11 +26,6 @@ pub(super) fn columns(scenes: &[Scene]) -> Vec<(String, FiniteTarget)> {
         }
     }
     columns
-}
-
-/// The grid of the demo: uniform in the logarithm of the clock.
-pub(super) fn grid(steps: usize) -> anyhow::Result<TimeGrid> {
-    Ok(TimeGrid::log_information(&clock(), 1e-2, steps)?)
 }
 
 /// Total variation between the target and the law of this many samples, with its standard error.

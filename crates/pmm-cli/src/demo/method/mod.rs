@@ -2,20 +2,19 @@
 
 mod measure;
 mod pictures;
-mod scene;
 
 use std::num::NonZeroUsize;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pmm::core::Streams;
+use pmm::method::{Scene, scenes};
 use pmm_eval::Page;
 use pmm_eval::chart::Figure;
 
 use crate::cli::DemoArgs;
 use crate::{output, write};
 use measure::{STEPS, Series};
-use scene::Scene;
 
 /// Samples per cell of the table.
 fn row_count(args: &DemoArgs) -> usize {
@@ -27,7 +26,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")?;
     write::folder(&args.out)?;
-    let scenes = scene::scenes()?;
+    let scenes = scenes()?;
     let (figures, series) = pool.install(|| compute(args, &scenes))?;
     let noise = pmm::core::total_variation_noise(scenes[0].target.weights(), row_count(args));
     let errors = pictures::errors(&series, noise);

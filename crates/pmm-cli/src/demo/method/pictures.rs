@@ -1,10 +1,10 @@
 //! The pictures of the demo.
 
-use pmm::core::{Clock, Estimates, Finish, States, Streams, online};
+use pmm::core::Streams;
+use pmm::method::{Scene, Walk};
 use pmm_eval::chart::{Axis, Chart, Figure, Style};
 
-use super::measure::{STEPS, Series, grid};
-use super::scene::{Scene, clock};
+use super::measure::{STEPS, Series};
 
 /// Paths drawn, and steps of each.
 const PATHS: usize = 48;
@@ -14,47 +14,11 @@ const SHARE_ROWS: usize = 4000;
 /// What a scene costs, in steps of one row.
 pub(super) const WORK: usize = PATH_STEPS * SHARE_ROWS;
 
-/// Posterior means on their way: `[step][row][mean_len]`, and the point where each row ends.
-struct Paths {
-    readings: Vec<f64>,
-    means: Vec<Vec<f32>>,
-    ends: Vec<usize>,
-    shares: Vec<f64>,
-}
-
 /// Paths of one scene beside the shares of where many more samples end.
 pub(super) fn scene(scene: &Scene, streams: &Streams) -> anyhow::Result<Figure> {
-    let paths = walk(scene, streams)?;
+    let paths = scene.walk(PATHS, SHARE_ROWS, PATH_STEPS, streams)?;
     let left = if scene.axis.is_empty() { triangle(scene, &paths) } else { trajectories(scene, &paths) };
     Ok(Figure::new().columns(&[2.6, 1.0]).size(860.0, 380.0).panel(left).panel(shares(scene, &paths)))
-}
-
-fn walk(scene: &Scene, streams: &Streams) -> anyhow::Result<Paths> {
-    let (target, grid) = (&scene.target, grid(PATH_STEPS)?);
-    let mut means = Vec::new();
-    let mut watch = |_: usize, states: &States, _: &Estimates| {
-        let all = states.means(0);
-        means.push(all[..PATHS * all.len() / states.rows()].to_vec());
-    };
-    let states = States::prior(target.space(), 0, SHARE_ROWS);
-    let x = online(target, states, &grid, streams, Finish::Estimate, &mut watch)?;
-    let readings = grid.times().iter().map(|&t| clock().information(t, 0.0)).collect();
-    let shares = target.law_of(&x)?;
-    let ends = means.last().map_or(Vec::new(), |last| nearest(scene, last));
-    Ok(Paths { readings, means, ends, shares })
-}
-
-/// The target's point nearest to each path's last mean.
-fn nearest(scene: &Scene, means: &[f32]) -> Vec<usize> {
-    let points = scene.target.points().reals(0);
-    let len = means.len() / PATHS;
-    let distance = |mean: &[f32], m: usize| -> f32 {
-        points[m * len..].iter().zip(mean).map(|(p, x)| (p - x).powi(2)).sum()
-    };
-    let best = |mean: &[f32]| {
-        (0..scene.labels.len()).min_by(|&i, &j| distance(mean, i).total_cmp(&distance(mean, j)))
-    };
-    means.chunks_exact(len).map(|mean| best(mean).unwrap_or(0)).collect()
 }
 
 fn thin(colour: usize) -> Style {
@@ -62,7 +26,7 @@ fn thin(colour: usize) -> Style {
 }
 
 /// μ against the clock, one line a sample, coloured by where it ends.
-fn trajectories(scene: &Scene, paths: &Paths) -> Chart {
+fn trajectories(scene: &Scene, paths: &Walk) -> Chart {
     let mut chart = Chart::new("Posterior means on their way")
         .x(Axis::log("information a").range(paths.readings[1], paths.readings[PATH_STEPS]))
         .y(Axis::linear(scene.axis));
@@ -78,7 +42,7 @@ fn trajectories(scene: &Scene, paths: &Paths) -> Chart {
 }
 
 /// The same in the triangle of three probabilities.
-fn triangle(scene: &Scene, paths: &Paths) -> Chart {
+fn triangle(scene: &Scene, paths: &Walk) -> Chart {
     let height = 3f64.sqrt() / 2.0;
     let place = |p: &[f32]| (f64::from(p[1]) + 0.5 * f64::from(p[2]), height * f64::from(p[2]));
     let marks: Vec<(f64, f64)> = scene.target.points().reals(0).chunks_exact(3).map(place).collect();
@@ -97,7 +61,7 @@ fn triangle(scene: &Scene, paths: &Paths) -> Chart {
 }
 
 /// Shares of samples at each point of the target, with the target's weights.
-fn shares(scene: &Scene, paths: &Paths) -> Chart {
+fn shares(scene: &Scene, paths: &Walk) -> Chart {
     let mut chart = Chart::new("Where samples end")
         .x(Axis::categories("", scene.labels.iter().map(String::as_str)))
         .y(Axis::linear("share").range(0.0, 0.6));
