@@ -215,7 +215,7 @@ pub(crate) struct FitArgs {
     /// A column whose prediction matters most
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// Training steps [default: by the size of the data, about a minute for a table, ten for a text,
+    /// Training steps [default: by the size of the data, one to four minutes for a table, ten for a text,
     /// half an hour for images]
     #[arg(long, value_name = "N", conflicts_with = "minutes")]
     pub(crate) steps: Option<u64>,

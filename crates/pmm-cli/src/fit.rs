@@ -157,6 +157,12 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyh
         if rules.len() > RULES {
             say(format!("  … and {} more", rules.len() - RULES));
         }
+        if args.minutes.is_none() && !args.resume {
+            let (steps, minutes) = (prepared.config().train.steps, prepared.cost().minutes);
+            say(format!(
+                "up to {steps} steps, about {minutes:.1} minutes of two cores; fewer if held-out rows stop gaining"
+            ));
+        }
     }
     let model = prepared.run(&mut watcher)?;
     conclude(args, model.folder(), model.summary());

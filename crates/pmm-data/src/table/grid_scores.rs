@@ -23,7 +23,9 @@ impl Grid {
         }
         if below == values.len() {
             return match self.tail() {
-                Some(tail) if !snap => -quantile_or_end(self.beyond() * tail.share(value - values[below - 1])),
+                Some(tail) if !snap => {
+                    -quantile_or_end(self.beyond() * tail.share(value - values[below - 1]))
+                }
                 _ => f64::INFINITY,
             };
         }
@@ -51,7 +53,11 @@ impl Grid {
         if let (Some(tail), true) = (self.tail(), above == values.len()) {
             let excess = value - values[above - 1];
             let z = quantile_or_end(self.beyond() * tail.share(excess));
-            return if z.is_finite() { self.beyond() * tail.density(excess) / normal_density(z) } else { 0.0 };
+            return if z.is_finite() {
+                self.beyond() * tail.density(excess) / normal_density(z)
+            } else {
+                0.0
+            };
         }
         if above == 0 || above == values.len() {
             return 0.0;

@@ -2,8 +2,8 @@
 
 use super::dates::DateFormat;
 use super::grid::Grid;
-use super::tail::Tail;
 use super::profile::{Nature, Profile, Seen};
+use super::tail::Tail;
 
 /// Knots of a grid whose values hardly repeat.
 const KNOTS: usize = 4_096;

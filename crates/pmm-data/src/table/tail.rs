@@ -99,9 +99,8 @@ fn generalised_pareto(excesses: &[f64]) -> Option<(f64, f64)> {
     let points = 30 + n.sqrt() as usize;
     let shape_at = |theta: f64| excesses.iter().map(|excess| (-theta * excess).ln_1p()).sum::<f64>() / n;
     // θ here is −ξ/σ, below 1/largest.
-    let theta = |j: usize| {
-        1.0 / largest + (1.0 - (points as f64 / (j as f64 + 0.5)).sqrt()) / (3.0 * quarter)
-    };
+    let theta =
+        |j: usize| 1.0 / largest + (1.0 - (points as f64 / (j as f64 + 0.5)).sqrt()) / (3.0 * quarter);
     let thetas: Vec<f64> = (0..points).map(theta).filter(|theta| *theta != 0.0).collect();
     let likelihood = |theta: &f64| {
         let shape = shape_at(*theta);

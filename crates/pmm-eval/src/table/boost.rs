@@ -52,6 +52,19 @@ impl Features {
 /// Chosen to match scikit-learn's 31: see the module's doc.
 const LEAVES: usize = 45;
 
+/// Bins of all columns together, at most: what a split costs grows with them.
+const MOST_BINS: usize = 25_500;
+
+/// Into how many bins a judge cuts each of so many columns: 255 up to a hundred columns, fewer of more, at least 32.
+///
+/// ```
+/// use pmm_eval::table::bins;
+/// assert_eq!((bins(1), bins(100), bins(300), bins(5000)), (255, 255, 85, 32));
+/// ```
+pub fn bins(columns: usize) -> u16 {
+    (MOST_BINS / columns.max(1)).clamp(32, 255) as u16
+}
+
 /// What the trees learn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Loss {
@@ -88,7 +101,7 @@ impl Trees {
             .set_l2(0.0)
             .set_gamma(0.0)
             .set_min_leaf_weight(least)
-            .set_nbins(255)
+            .set_nbins(bins(features.columns.len()))
             .set_initialize_base_score(true)
             .set_parallel(true);
         model.grow_policy = GrowPolicy::LossGuide;

@@ -29,6 +29,7 @@ mod scores;
 mod two_sample;
 mod usefulness;
 
+pub use boost::bins;
 pub use calibration::{Calibration, calibration};
 pub use classes::{ClassCalibration, ReliabilityBin, class_calibration};
 pub use dependence::{Dependence, dependence};

@@ -67,16 +67,15 @@ impl TableDenoiser {
     fn laws_by_sums(&self, network: &Revealing<'_>, asked: &mut [Asked<'_>]) -> Vec<Law> {
         self.begin(network, asked);
         let (net, width) = (self.net(), network.width());
-        // Rows that have seen nothing are all alike: the first of the hidden rows is theirs.
-        let mut sums = network.blank().to_vec();
-        let mut places = Vec::with_capacity(asked.len());
+        // Rows that have seen nothing are all alike: one place is enough for them.
+        let (mut sums, mut places, mut blank) = (Vec::new(), Vec::with_capacity(asked.len()), None);
         for asked in asked.iter() {
-            if !asked.row.sums.any {
-                places.push(0);
-                continue;
+            let next = sums.len() / width;
+            let place = if asked.row.sums.any { next } else { *blank.get_or_insert(next) };
+            places.push(place);
+            if place == next {
+                sums.extend_from_slice(asked.row.sums.values.as_deref().unwrap_or(network.blank()));
             }
-            places.push(sums.len() / width);
-            sums.extend_from_slice(asked.row.sums.values.as_deref().unwrap_or(network.blank()));
         }
         let hidden = network.hidden(sums);
         // By columns, so that each one's matrix is read once.

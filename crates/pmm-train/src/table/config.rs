@@ -95,13 +95,26 @@ mod head_name {
     }
 }
 
-/// Multiplications that a fit may cost: about a minute of two cores.
-const BUDGET: f64 = 2.1e12;
+/// Multiplications in about a minute of two cores.
+const MINUTE: f64 = 2.1e12;
+/// Cells that are worth a minute of fitting, and the most minutes that a table is worth by default: the bound on a fit, which ends
+/// sooner where held-out rows gain nothing more.
+const CELLS_A_MINUTE: f64 = 50_000.0;
+const MOST_MINUTES: f64 = 4.0;
 
 impl TableConfig {
     /// The recommended settings for a table of so many rows, and columns of so many features and outputs each.
     ///
-    /// Small tables are learned by heart soon: more dropout and decay, and fewer steps.
+    /// Small tables are learned by heart soon: more dropout and decay, and fewer steps. The bound on steps grows with the number of
+    /// cells, from one minute of two cores to four.
+    ///
+    /// ```
+    /// use pmm_net::TrunkKind;
+    /// use pmm_train::table::TableConfig;
+    /// let steps = |rows| TableConfig::for_table(rows, TrunkKind::Mlp, &[(34, 24); 5]).train.steps;
+    /// assert!(steps(40_000) > 3 * steps(10_000));
+    /// assert_eq!(steps(40_000), steps(1_000_000));
+    /// ```
     pub fn for_table(rows: u64, kind: TrunkKind, columns: &[(usize, usize)]) -> Self {
         let mut config = Self { net: TrunkConfig::of(kind), ..Self::default() };
         config.trees = kind.has_trees().then(|| TreesConfig::for_table(rows, columns.len()));
@@ -126,7 +139,9 @@ impl TableConfig {
         let step = 3.0 * config.net.multiplications(columns) * config.batch as f64;
         // A row is worth looking at some two hundred times, not more.
         let looks = 250.0 * rows as f64 / config.batch as f64;
-        let steps = (BUDGET / step).min(looks).clamp(300.0, 10_000.0);
+        let minutes = rows as f64 * columns.len() as f64 / CELLS_A_MINUTE;
+        let budget = MINUTE * minutes.clamp(1.0, MOST_MINUTES);
+        let steps = (budget / step).min(looks).clamp(300.0, 40_000.0);
         config.train.patience = 6;
         config.with_steps((steps / 100.0).round() as u64 * 100)
     }

@@ -4,7 +4,7 @@ use pmm_core::{Purpose, Streams};
 use pmm_data::rules::Rule;
 use pmm_data::{Cell, Cells, Coding, Column, Schema, Table as CodedTable};
 use pmm_eval::Prediction;
-use pmm_eval::table::{Frame, KnownRelations, TableScores, scores_with};
+use pmm_eval::table::{Frame, KnownRelations, TableScores, bins, scores_with};
 use pmm_net::table::{Conditions, FillOptions, Likelihood};
 
 use super::columns::find_modelled;
@@ -182,6 +182,13 @@ impl<'m> Job<'m> {
         start(watcher, "comparing made rows with real ones", None)?;
         let known = self.relations(&found);
         let scores = self.scores([&real, &synth, &base], &absent, &known, train.is_some())?;
+        let (columns, few) = (real.columns.len(), bins(real.columns.len()));
+        if few < bins(1) {
+            notes.push(format!(
+                "classifiers see each of the {columns} columns in {few} steps, not {}, so that they end in time",
+                bins(1)
+            ));
+        }
         if scores.two_sample.is_none() {
             let rows = real.rows().min(base.rows());
             notes.push(format!("no classifier test: {rows} rows are too few for it"));
