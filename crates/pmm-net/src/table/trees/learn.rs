@@ -70,6 +70,7 @@ impl TreesConfig {
         // Every column is learned from all others: the work is quadratic in columns.
         let examples = (1.6e7 / (columns * columns).max(1) as f64) as usize;
         let bins = (rows as usize / 32).clamp(8, base.bins);
+        let base = if columns > 40 { Self { rounds: 100, rate: 0.1, ..base } } else { base };
         Self { examples: examples.clamp(4_000, 60_000), bins, ..base }
     }
 
@@ -172,7 +173,7 @@ impl ValueTrees {
         };
         let logs: Vec<[f64; 2]> = held_out.scores.iter().enumerate().map(logs).collect();
         let share = best_share(&logs, repeats as f64);
-        (share > 0.0).then_some(PlaceTrees { share, ..place })
+        (share > 0.0).then(|| place.with_share(share))
     }
 }
 

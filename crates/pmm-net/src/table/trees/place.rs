@@ -60,6 +60,11 @@ impl PlaceTrees {
         Self { means, spread, share: 1.0 }
     }
 
+    /// With a share of the trees' law.
+    pub(super) fn with_share(self, share: f64) -> Self {
+        Self { share, ..self }
+    }
+
     /// The law of the score, with its share.
     pub(super) fn parts(&self, bytes: &[u8]) -> impl Iterator<Item = ScorePart> {
         let (mean, share) = (mean(&self.means, bytes).clamp(-8.0, 8.0), self.share);
