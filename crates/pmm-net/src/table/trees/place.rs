@@ -62,7 +62,8 @@ impl PlaceTrees {
 
     /// With a share of the trees' law.
     pub(super) fn with_share(self, share: f64) -> Self {
-        Self { share, ..self }
+        // As files have it.
+        Self { share: f64::from(share as f32), ..self }
     }
 
     /// The law of the score, with its share.
