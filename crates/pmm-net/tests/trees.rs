@@ -39,7 +39,7 @@ fn weather() -> (Arc<TableNet>, Table) {
 }
 
 fn small() -> TreesConfig {
-    TreesConfig { examples: 4_000, bins: 16, rounds: 40, ..TreesConfig::default() }
+    TreesConfig { examples: 4_000, bins: 16, rounds: 100, rate: 0.1, ..TreesConfig::default() }
 }
 
 fn grown(net: &TableNet, table: &Table) -> Vec<TreesOfColumn> {

@@ -122,7 +122,7 @@ impl ColumnTrees {
     }
 
     /// The log-odds of "yes" to a question.
-    fn log_odds(&self, question: usize, bins: &[u8]) -> f32 {
+    pub(crate) fn log_odds(&self, question: usize, bins: &[u8]) -> f32 {
         let roots = &self.roots[self.first[question] as usize..self.first[question + 1] as usize];
         roots.iter().fold(self.bases[question], |sum, &root| sum + self.value(root, bins))
     }

@@ -13,11 +13,13 @@ mod column_trees;
 mod examples;
 mod grow;
 mod histogram;
+mod number;
 mod packed;
 mod questions;
 
 pub use boost::{BoostConfig, fit};
 pub use column_trees::ColumnTrees;
 pub use examples::{Examples, Feature, FeatureKind, MOST_BINS};
+pub use number::{NumberLoss, Numbers, fit_number};
 pub use packed::{PackedTrees, UnpackError};
 pub use questions::{Branch, Questions};

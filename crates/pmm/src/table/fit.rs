@@ -26,8 +26,11 @@ use crate::watch::{Event, Watcher};
 
 /// Modelled cells that are kept in memory, at most.
 const MOST_CELLS: usize = 160_000_000;
-/// What estimates the cells of a table, unless it is said.
-const DEFAULT_KIND: TrunkKind = TrunkKind::Pooled;
+/// Tables of fewer rows have none to hold out, by which trees and network could be weighed; with more columns than this the
+/// trees of each, which look at all others, take too long.
+const POOLED: (usize, usize) = (40, 200);
+/// More columns than trees can tell apart.
+const MOST_TREE_COLUMNS: usize = 5_000;
 /// With fewer held-out rows of another file, its loss would be noise.
 const FEWEST_HELD_OUT: usize = 10;
 
@@ -213,13 +216,22 @@ impl Fit {
 
     /// The settings for a table of this size: once over the plain defaults, to know the network; once over those of its size.
     fn recommended(&self, schema: &Arc<Schema>, rows: usize, given: &Settings) -> Result<TableConfig, Error> {
-        let plain: TableConfig = given.over(&TableConfig::default())?;
+        let mut plain: TableConfig = given.over(&TableConfig::default())?;
+        if given.has("trees") && !given.has("net.kind") {
+            plain.net.kind = TrunkKind::Pooled;
+        }
         plain.check()?;
+        let net = plain.network(schema, &self.options.device())?;
+        let columns = net.columns().len();
+        let is_pooled = rows >= POOLED.0 && columns <= POOLED.1;
         let kind = match plain.clock {
-            ClockKind::Reveal if !given.has("net.kind") => DEFAULT_KIND,
+            ClockKind::Reveal if !given.has("net.kind") && is_pooled => TrunkKind::Pooled,
             _ => plain.net.kind,
         };
-        let net = plain.network(schema, &self.options.device())?;
+        if kind.has_trees() && columns > MOST_TREE_COLUMNS {
+            let remedy = "fit a network: net.kind = \"mlp\"";
+            return Err(Error::request(format!("{columns} columns are too many for trees"), remedy));
+        }
         let sized = TableConfig::for_table(rows as u64, kind, net.columns());
         self.options.resolve(sized, given)
     }

@@ -55,7 +55,7 @@ impl<'m> Sample<'m> {
             } else {
                 target.over(&known)
             };
-            Laws::new(target.column(), 0, streams, vec![law])
+            Laws::new(target.column(), vec![0], streams, vec![law])
         };
         Ok(open.map(law).collect())
     }

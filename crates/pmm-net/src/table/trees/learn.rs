@@ -2,11 +2,13 @@
 
 use pmm_core::{Purpose, Streams};
 use pmm_data::{Cell, Table};
-use pmm_trees::{BoostConfig, Examples, fit};
+use pmm_trees::{BoostConfig, Examples, Numbers, fit};
 use serde::{Deserialize, Serialize};
 
 use super::bins::{Binner, ValueBins};
-use super::{Plan, TreesOfColumn};
+use super::place::PlaceTrees;
+use super::pool::{LEAST_LOG, best_share};
+use super::{Law, Plan, ScorePart, TreesOfColumn, ValueTrees};
 use crate::setting::SettingError;
 use crate::table::coordinates::CellCoordinates;
 use crate::table::net::TableNet;
@@ -56,6 +58,8 @@ const MOST_WAYS: usize = 16;
 const LEAST_CHECKED: usize = 3_000;
 /// Examples of a column of which a tree is grown, in rows.
 const ROWS_A_TREE: f64 = 2.0;
+/// Keys of what is drawn for means and spreads, above those of questions.
+const PLACE_KEYS: u32 = 1 << 24;
 /// Share of a named target's examples in which all other columns are known.
 const TARGET_SHARE: f64 = 0.5;
 
@@ -66,6 +70,7 @@ impl TreesConfig {
         // Every column is learned from all others: the work is quadratic in columns.
         let examples = (1.6e7 / (columns * columns).max(1) as f64) as usize;
         let bins = (rows as usize / 32).clamp(8, base.bins);
+        let base = if columns > 40 { Self { rounds: 100, rate: 0.1, ..base } } else { base };
         Self { examples: examples.clamp(4_000, 60_000), bins, ..base }
     }
 
@@ -112,8 +117,8 @@ impl TableNet {
         let kept = (config.examples.max(1_000) as f64 / n as f64).min(1.0);
         let checked = LEAST_CHECKED.div_ceil(held_out.rows.len().max(1)).clamp(1, MOST_WAYS);
         let asking = Asking { net: self, binner: &binner, column, alone: target == Some(column), streams };
-        let [codes, values] = asking.examples(learned, ways, kept, 0, plan.value.as_ref());
-        let [check_codes, check_values] = asking.examples(held_out, checked, 1.0, 1, plan.value.as_ref());
+        let learned = asking.examples(learned, ways, kept, 0, plan.value.as_ref());
+        let held_out = asking.examples(held_out, checked, 1.0, 1, plan.value.as_ref());
         let boost = BoostConfig {
             rounds: config.rounds,
             rate: config.rate,
@@ -127,14 +132,66 @@ impl TableNet {
         TreesOfColumn {
             codes: plan.codes.map(|(questions, counts)| {
                 let key = (streams, 2 * column as u32);
-                fit(features, questions, &counts, (&codes, &check_codes), &boost, key)
+                fit(features, questions, &counts, (&learned.codes, &held_out.codes), &boost, key)
             }),
             value: plan.value.map(|bins| {
                 let (questions, key) = (Plan::value_questions(&bins), (streams, 2 * column as u32 + 1));
-                let trees = fit(features, questions, &bins.counts, (&values, &check_values), &boost, key);
-                (trees, bins)
+                let both = (&learned.values, &held_out.values);
+                let ranks = fit(features, questions, &bins.counts, both, &boost, key);
+                let mut value = ValueTrees { ranks, bins, place: None };
+                // Four rows, as in a question of even odds.
+                let numbers = BoostConfig { l2: 0.2 * boost.l2, least: 4.0 * boost.least, ..boost };
+                let place = PlaceTrees::learn(
+                    features,
+                    (learned.numbers(), &learned.folds),
+                    held_out.numbers(),
+                    &numbers,
+                    (streams, PLACE_KEYS + 8 * column as u32),
+                );
+                value.place = value.share_of(place, &held_out, features.len(), checked);
+                value
             }),
         }
+    }
+}
+
+impl ValueTrees {
+    /// Gives the law about the mean its share beside that of bins, by held-out examples; none where that is nothing.
+    fn share_of(
+        &self,
+        place: PlaceTrees,
+        held_out: &Made,
+        features: usize,
+        repeats: usize,
+    ) -> Option<PlaceTrees> {
+        let log = |parts: Vec<ScorePart>, z: f32| {
+            Law { parts, ..Law::default() }.log_density(f64::from(z)).max(LEAST_LOG)
+        };
+        let logs = |(at, z): (usize, &f32)| {
+            let bytes = &held_out.values.bins[at * features..][..features];
+            [log(self.bin_parts(bytes), *z), log(place.parts(bytes).collect(), *z)]
+        };
+        let logs: Vec<[f64; 2]> = held_out.scores.iter().enumerate().map(logs).collect();
+        let share = best_share(&logs, repeats as f64);
+        (share > 0.0).then(|| place.with_share(share))
+    }
+}
+
+/// Examples of a column.
+#[derive(Default)]
+struct Made {
+    /// Of its codes.
+    codes: Examples,
+    /// Of the bins of its number.
+    values: Examples,
+    /// The scores of the number, and which rows go together.
+    scores: Vec<f32>,
+    folds: Vec<u8>,
+}
+
+impl Made {
+    fn numbers(&self) -> Numbers {
+        Numbers { bins: self.values.bins.clone(), targets: self.scores.clone() }
     }
 }
 
@@ -156,9 +213,11 @@ impl Asking<'_> {
         kept: f64,
         use_of_rows: u64,
         bins: Option<&ValueBins>,
-    ) -> [Examples; 2] {
+    ) -> Made {
         let columns = self.net.coordinates.columns.len();
-        let [mut codes, mut values] = [Examples::default(), Examples::default()];
+        let place_of_column = &self.net.coordinates.columns[self.column];
+        let schema = &self.net.schema.columns[place_of_column.column];
+        let mut made = Made::default();
         for (place, &row) in of.rows.iter().enumerate() {
             let told = self.net.cell(of.table, row as usize, self.column);
             if told.is_unknown() {
@@ -180,16 +239,18 @@ impl Asking<'_> {
                     false => CellCoordinates::default(),
                 };
                 if let Some(token) = told.token {
-                    self.binner.write(seen, &mut codes.bins);
-                    codes.codes.push(token);
+                    self.binner.write(seen, &mut made.codes.bins);
+                    made.codes.codes.push(token);
                 }
                 if let (Some(value), Some(bins)) = (told.value, bins) {
-                    self.binner.write(seen, &mut values.bins);
-                    values.codes.push(bins.bin(value));
+                    self.binner.write(seen, &mut made.values.bins);
+                    made.values.codes.push(bins.bin(value));
+                    made.scores.push(place_of_column.from_value(schema, value, rng.unit()) as f32);
+                    made.folds.push((place % 256) as u8);
                 }
             }
         }
-        [codes, values]
+        made
     }
 
     /// Which cells are known: each with probability u, for a u of the row's own, so that their number is uniform; all but a target.

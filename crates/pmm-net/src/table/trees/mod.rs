@@ -2,6 +2,7 @@
 
 mod bins;
 mod learn;
+mod place;
 mod pool;
 
 use pmm_trees::{ColumnTrees, PackedTrees, Questions, UnpackError};
@@ -12,6 +13,7 @@ pub use pool::{Answers, Shares};
 
 use self::bins::{Binner, ValueBins, grid_of};
 use self::learn::MOST_VALUE_BINS;
+use self::place::PlaceTrees;
 use super::cell_law::ScorePart;
 use super::coordinates::{CellCoordinates, ColumnPlace};
 use super::head::Law;
@@ -24,11 +26,19 @@ pub struct TableTrees {
     columns: Vec<TreesOfColumn>,
 }
 
-/// The trees of a column: one list for its codes, one for the bins of its number.
+/// The trees of a column: for its codes, and for its number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreesOfColumn {
     codes: Option<ColumnTrees>,
-    value: Option<(ColumnTrees, ValueBins)>,
+    value: Option<ValueTrees>,
+}
+
+/// The trees of a number: how probable its bins are, and where it lies.
+#[derive(Debug, Clone, PartialEq)]
+struct ValueTrees {
+    ranks: ColumnTrees,
+    bins: ValueBins,
+    place: Option<PlaceTrees>,
 }
 
 /// What the two lists of a column tell.
@@ -71,6 +81,22 @@ fn codes_of(place: &ColumnPlace) -> Option<(Questions, Vec<u64>)> {
     Some((questions, counts))
 }
 
+impl ValueTrees {
+    /// The law by bins: within one a number is as it is in the column, and its scores are normal.
+    fn bin_parts(&self, bytes: &[u8]) -> Vec<ScorePart> {
+        let mut shares = Vec::new();
+        self.ranks.probabilities(bytes, &mut shares);
+        let part = |(weight, ends): (f64, &[f64])| ScorePart {
+            weight,
+            mean: 0.0,
+            sd: 1.0,
+            low: ends[0],
+            high: ends[1],
+        };
+        shares.into_iter().zip(self.bins.scores.windows(2)).map(part).collect()
+    }
+}
+
 impl TreesOfColumn {
     /// The law of a cell in a row of these bytes.
     fn law(&self, bytes: &[u8]) -> Law {
@@ -78,18 +104,12 @@ impl TreesOfColumn {
         if let Some(trees) = &self.codes {
             trees.probabilities(bytes, &mut law.codes);
         }
-        if let Some((trees, bins)) = &self.value {
-            let mut shares = Vec::new();
-            trees.probabilities(bytes, &mut shares);
-            // Within a bin a number is as it is in the column: its scores are normal.
-            let part = |(weight, ends): (f64, &[f64])| ScorePart {
-                weight,
-                mean: 0.0,
-                sd: 1.0,
-                low: ends[0],
-                high: ends[1],
-            };
-            law.parts = shares.into_iter().zip(bins.scores.windows(2)).map(part).collect();
+        if let Some(value) = &self.value {
+            law.parts = value.bin_parts(bytes);
+            if let Some(place) = &value.place {
+                law.parts.iter_mut().for_each(|part| part.weight *= 1.0 - place.share);
+                law.parts.extend(place.parts(bytes));
+            }
         }
         law
     }
@@ -100,16 +120,18 @@ impl TreesOfColumn {
             trees.pack().into_parts().map(|(part, values)| (format!("{list}.{part}"), values))
         };
         let mut lists: Vec<_> = self.codes.iter().flat_map(|trees| named("codes", trees)).collect();
-        if let Some((trees, bins)) = &self.value {
-            lists.extend(named("value", trees));
-            lists.push(("value.bins".into(), vec![bins.most as f32]));
+        if let Some(value) = &self.value {
+            lists.extend(named("value", &value.ranks));
+            lists.push(("value.bins".into(), vec![value.bins.most as f32]));
+            lists.extend(value.place.iter().flat_map(PlaceTrees::pack));
         }
         lists
     }
 
     /// The number of trees.
     pub fn trees(&self) -> usize {
-        let value = self.value.as_ref().map_or(0, |(trees, _)| trees.trees());
+        let place = |value: &ValueTrees| value.place.as_ref().map_or(0, PlaceTrees::trees);
+        let value = self.value.as_ref().map_or(0, |value| value.ranks.trees() + place(value));
         self.codes.as_ref().map_or(0, ColumnTrees::trees) + value
     }
 }
@@ -137,7 +159,11 @@ impl TableNet {
             None => None,
         };
         let value = match plan.value {
-            Some(bins) => Some((unpack(value, Plan::value_questions(&bins))?, bins)),
+            Some(bins) => Some(ValueTrees {
+                ranks: unpack(value, Plan::value_questions(&bins))?,
+                bins,
+                place: PlaceTrees::unpack(&mut take, features)?,
+            }),
             None => None,
         };
         Ok(Some(TreesOfColumn { codes, value }))

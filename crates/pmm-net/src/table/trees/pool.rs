@@ -81,7 +81,7 @@ const STEPS: usize = 60;
 /// A share nearer to 0 or 1 than this is none.
 const LEAST_SHARE: f64 = 0.03;
 /// What a cell that one of them finds impossible is taken to be, at least.
-const LEAST_LOG: f64 = -30.0;
+pub(super) const LEAST_LOG: f64 = -30.0;
 
 /// log p of a cell's code and number, where it has them: by the network, and by trees.
 type CellLogs = [Option<[f64; 2]>; 2];
@@ -189,7 +189,7 @@ fn log_mix([network, trees]: [f64; 2], share: f64) -> f64 {
 
 /// The share of the second of two with the highest log-score (by expectation and maximisation), as if `EVEN` cells more spoke for
 /// either.
-fn best_share(logs: &[[f64; 2]], repeats: f64) -> f64 {
+pub(super) fn best_share(logs: &[[f64; 2]], repeats: f64) -> f64 {
     let prior = EVEN * repeats;
     let mut share = 0.5;
     for _ in 0..STEPS {
