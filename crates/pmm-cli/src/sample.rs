@@ -233,7 +233,10 @@ fn files_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     files.retain(|file| file.is_file());
     files.sort();
     if files.is_empty() {
-        return refuse(format!("{} holds no image", folder.display()), "name a folder of pictures, or a picture");
+        return refuse(
+            format!("{} holds no image", folder.display()),
+            "name a folder of pictures, or a picture",
+        );
     }
     Ok(files)
 }

@@ -139,9 +139,7 @@ fn classes_and_pixels_are_kept() {
     }
     assert_ne!(filled[0], filled[1]);
     // A folder of images, each filled in twice: the first as it would be alone.
-    place
-        .run("sample shapes.pmm -n 2 --steps 3 -q --given shapes/lying --mask mask.png --out all")
-        .ok();
+    place.run("sample shapes.pmm -n 2 --steps 3 -q --given shapes/lying --mask mask.png --out all").ok();
     let count = std::fs::read_dir(place.path("shapes/lying")).unwrap().count();
     let second = tiles(&place, "all/000002.png", 1, 1).remove(0);
     let real = tiles(&place, "shapes/lying/01.png", 1, 1).remove(0);

@@ -31,8 +31,8 @@ mod text;
 mod unpacked;
 
 pub use self::image::{
-    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSize, ImageSource, Images, NamedArray, animated_png,
-    grid_png, holds_images, read_image, read_npz, write_npz,
+    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSize, ImageSource, Images, NamedArray,
+    animated_png, grid_png, holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{
     Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnMarkers, ColumnOverride, ColumnType,

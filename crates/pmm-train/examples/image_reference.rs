@@ -33,8 +33,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|_| "usage: image_reference IMAGES FOLDER adm|ddpmpp")?;
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    let source =
-        ImageSource::open(Path::new(&images), &ImageOptions { size: ImageSize::Fixed((16, 16)), ..Default::default() })?;
+    let source = ImageSource::open(
+        Path::new(&images),
+        &ImageOptions { size: ImageSize::Fixed((16, 16)), ..Default::default() },
+    )?;
     let path = folder.join("images.bin");
     Images::write(&source, &path, &mut |_| ())?;
     let images = Arc::new(Images::open(&path)?);

@@ -126,8 +126,8 @@ mod tests {
     use std::fs;
 
     use super::super::npy::tests::npy;
-    use super::super::source::{ImageOptions, ImageSize};
     use super::super::source::tests::save;
+    use super::super::source::{ImageOptions, ImageSize};
     use super::*;
 
     fn written(from: &Path, size: Option<(usize, usize)>) -> Result<Images, ImageDataError> {

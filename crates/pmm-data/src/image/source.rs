@@ -260,7 +260,8 @@ pub(super) mod tests {
     #[test]
     fn images_are_grey_if_all_are() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |grey| ImageSource::open(folder.path(), &ImageOptions { size: ImageSize::Same, grey }).unwrap();
+        let open =
+            |grey| ImageSource::open(folder.path(), &ImageOptions { size: ImageSize::Same, grey }).unwrap();
         save(&folder.path().join("a.png"), 1, 2, &[9]);
         assert_eq!(read(&open(None)).unwrap(), [(vec![9; 2], None)]);
         assert_eq!(open(Some(false)).shape(), [3, 1, 2]);
@@ -282,7 +283,8 @@ pub(super) mod tests {
         assert!(error.hint().unwrap().starts_with("set size to 32"));
         for grey in [None, Some(true)] {
             let source =
-                ImageSource::open(folder.path(), &ImageOptions { size: ImageSize::Fixed((4, 8)), grey }).unwrap();
+                ImageSource::open(folder.path(), &ImageOptions { size: ImageSize::Fixed((4, 8)), grey })
+                    .unwrap();
             assert_eq!(source.shape(), [1, 4, 8]);
             let all = read(&source).unwrap();
             let labels: Vec<_> = all.iter().map(|(_, label)| *label).collect();

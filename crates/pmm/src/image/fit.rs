@@ -77,7 +77,8 @@ impl Fit {
         let side = source.shape()[1];
         let chosen = reading.size.or(source.fits().then_some(side));
         if reading.size.is_none() && chosen.is_some() {
-            let note = format!("the images are scaled and cropped to {side}×{side} pixels; set size for another");
+            let note =
+                format!("the images are scaled and cropped to {side}×{side} pixels; set size for another");
             watcher.notice(Event::Note(&note));
         }
         let shaped = |config: ImageConfig| {
