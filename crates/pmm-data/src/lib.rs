@@ -41,8 +41,7 @@ pub use table::{
     Levels, LevelsError, MISSING, MarkerCount, MarkerRole, MarkerUse, MonthFormat, Negative, NumberForm,
     NumberFormat, Numbers, OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind, Place, ReadError,
     ReadNotes, ReadOptions, RealRanges, RowBatch, RowsDecoder, Running, Schema, SchemaError, Source, Special,
-    Table, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone, is_reading_guarded,
-    row_keys,
+    Table, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone, is_reading_guarded, row_keys,
 };
 pub use text::{
     Alphabet, Bpe, Characters, Document, FASTA_ENDINGS, Piece, SequenceSummary, TextDataError, TextOptions,
