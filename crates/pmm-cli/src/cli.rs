@@ -141,7 +141,7 @@ pub(crate) struct ImageDrawing {
     /// For images: how strongly the class counts; 1 as learned, more for more typical images
     #[arg(long, value_name = "W")]
     pub(crate) guidance: Option<f64>,
-    /// For images, with --given IMAGE: a picture whose bright pixels are to be filled in
+    /// For images, with --given IMAGE: a picture whose bright pixels are to be filled in, or a folder with one of each image's name
     #[arg(long, value_name = "FILE")]
     pub(crate) mask: Option<PathBuf>,
     /// For images, with --sampler heun: noise put back on the way, such as 40
@@ -271,7 +271,7 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "A..B", conflicts_with_all = ["n", "given_file"], value_parser = row_range)]
     pub(crate) rows: Option<std::ops::Range<u64>>,
     /// What is given: a cell (species=Adelie), a range (mass=3500..4000, year=2008..), a list (island=Dream|Biscoe), a missing cell
-    /// (sex=); for a text, its beginning; for images, label=CLASS, or the file of an image that is to be filled in where --mask
+    /// (sex=); for a text, its beginning; for images, label=CLASS, or an image, or a folder of them, to be filled in where --mask
     /// is bright
     #[arg(long, value_name = "COLUMN=VALUE,…")]
     pub(crate) given: Vec<String>,

@@ -1,7 +1,8 @@
 //! `pmm sample`: new rows, texts or images.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use pmm::image::{Hole, read_image};
 use pmm::{Event, Model, Watcher, image, table, text};
 
@@ -164,15 +165,19 @@ fn images(args: &SampleArgs, model: &image::Model) -> anyhow::Result<()> {
             _ => file = Some(Path::new(text)),
         }
     }
-    if let Some(hole) = hole(file, args.image.mask.as_deref(), model)? {
+    let holes = holes(file, args.image.mask.as_deref(), model)?;
+    if args.n.is_none() && holes.len() > 1 {
+        sample = sample.count(1);
+    }
+    for hole in holes {
         sample = sample.hole(hole);
     }
     let (mut sample, mut watcher) = (sample.images()?, watcher(args.common.quiet));
     let mut images = Vec::new();
     while let Some(image) = sample.next_watched(&mut watcher) {
-        images.push(image?.pixels);
+        images.push(image?);
     }
-    write::images(&images, model.images().shape, &args.output)
+    write::images(&images, model.images(), &args.output)
 }
 
 fn image_drawing(
@@ -196,30 +201,54 @@ fn image_drawing(
     Ok(image::Drawing { sampler, calls: steps.map(|steps| steps.get()), churn: flags.churn, ending })
 }
 
-/// The image that is to be filled in where the mask is bright.
-fn hole(file: Option<&Path>, mask: Option<&Path>, model: &image::Model) -> anyhow::Result<Option<Hole>> {
-    let [channels, height, width] = model.images().shape;
-    match (file, mask) {
-        (None, None) => Ok(None),
-        (Some(file), Some(mask)) => {
-            let image = read_image(file, [channels, height, width])?;
-            let bright = |byte: u8| byte >= BRIGHT;
-            let unknown: Vec<bool> = read_image(mask, [1, height, width])?.into_iter().map(bright).collect();
-            if !unknown.contains(&true) {
-                return refuse(
-                    format!("{} is dark everywhere, so there is nothing to fill in", mask.display()),
-                    "paint the unknown pixels white",
-                );
-            }
-            Ok(Some(Hole { image, unknown }))
+/// The image, or those of a folder, that are to be filled in where the mask is bright: one mask, or those of the same names in a folder.
+fn holes(file: Option<&Path>, mask: Option<&Path>, model: &image::Model) -> anyhow::Result<Vec<Hole>> {
+    let (file, mask) = match (file, mask) {
+        (None, None) => return Ok(Vec::new()),
+        (Some(file), Some(mask)) => (file, mask),
+        (Some(file), None) => {
+            return refuse(
+                format!("it is not said which pixels of {} are to be filled in", file.display()),
+                "--mask FILE: a picture of the same size, bright where pixels are unknown",
+            );
         }
-        (Some(file), None) => refuse(
-            format!("it is not said which pixels of {} are to be filled in", file.display()),
-            "--mask FILE: a picture of the same size, bright where pixels are unknown",
-        ),
-        (None, Some(mask)) => refuse(
-            format!("the mask {} has no image", mask.display()),
-            "--given FILE: the image that is to be filled in",
-        ),
+        (None, Some(mask)) => {
+            return refuse(
+                format!("the mask {} has no image", mask.display()),
+                "--given FILE: the image that is to be filled in",
+            );
+        }
+    };
+    let files = if file.is_dir() { files_of(file)? } else { vec![file.to_owned()] };
+    let mask_of = |file: &Path| match (mask.is_dir(), file.file_name()) {
+        (true, Some(name)) => mask.join(name),
+        _ => mask.to_owned(),
+    };
+    files.iter().map(|file| hole(file, &mask_of(file), model)).collect()
+}
+
+/// The files of a folder, by name.
+fn files_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.retain(|file| file.is_file());
+    files.sort();
+    if files.is_empty() {
+        return refuse(format!("{} holds no image", folder.display()), "name a folder of pictures, or a picture");
     }
+    Ok(files)
+}
+
+fn hole(file: &Path, mask: &Path, model: &image::Model) -> anyhow::Result<Hole> {
+    let [channels, height, width] = model.images().shape;
+    let image = read_image(file, [channels, height, width])?;
+    let bright = |byte: u8| byte >= BRIGHT;
+    let unknown: Vec<bool> = read_image(mask, [1, height, width])?.into_iter().map(bright).collect();
+    if !unknown.contains(&true) {
+        return refuse(
+            format!("{} is dark everywhere, so there is nothing to fill in", mask.display()),
+            "paint the unknown pixels white",
+        );
+    }
+    Ok(Hole { image, unknown })
 }

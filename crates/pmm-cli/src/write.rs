@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use pmm::image::grid_png;
+use pmm::image::{DrawnImage, ImageFacts, grid_png};
 use pmm::table::{FileFormat, OutputColumn, Writer};
 use pmm::text;
 
@@ -173,19 +173,36 @@ pub(crate) fn stream(text: text::TextStream<'_>) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Images: to a grid in one file or on standard output, or to a file each in a folder.
-pub(crate) fn images(images: &[Vec<u8>], shape: [usize; 3], to: &Output) -> anyhow::Result<()> {
+/// Images: to a grid in one file or on standard output, or to a file each in a folder, with their classes in `labels.csv`.
+pub(crate) fn images(images: &[DrawnImage], facts: &ImageFacts, to: &Output) -> anyhow::Result<()> {
+    let pixels: Vec<Vec<u8>> = images.iter().map(|image| image.pixels.clone()).collect();
     let columns = ((images.len() as f64).sqrt().ceil() as usize).max(1);
-    let Some(path) = &to.out else { return print(&grid_png(images, shape, columns)?) };
+    let Some(path) = &to.out else { return print(&grid_png(&pixels, facts.shape, columns)?) };
     if path.extension().is_some() && !path.is_dir() {
-        return file(path, &grid_png(images, shape, columns)?);
+        return file(path, &grid_png(&pixels, facts.shape, columns)?);
     }
     folder(path)?;
+    let mut labels = vec![["file".to_owned(), "label".to_owned()]];
     for (index, image) in images.iter().enumerate() {
-        let png = grid_png(std::slice::from_ref(image), shape, 1)?;
-        file(&path.join(format!("{index:06}.png")), &png)?;
+        let name = format!("{index:06}.png");
+        file(&path.join(&name), &grid_png(&pixels[index..=index], facts.shape, 1)?)?;
+        if let Some(class) = image.label.and_then(|label| facts.classes.get(label as usize)) {
+            labels.push([name, class.clone()]);
+        }
+    }
+    if labels.len() > 1 {
+        file(&path.join("labels.csv"), &comma_separated(&labels)?)?;
     }
     Ok(())
+}
+
+/// Lines of cells, quoted where they must be.
+fn comma_separated(lines: &[[String; 2]]) -> anyhow::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        writer.write_record(line)?;
+    }
+    Ok(writer.into_inner()?)
 }
 
 /// Refuses what images cannot be written to, before anything is drawn.

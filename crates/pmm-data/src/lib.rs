@@ -31,7 +31,7 @@ mod text;
 mod unpacked;
 
 pub use self::image::{
-    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSource, Images, NamedArray, animated_png,
+    ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSize, ImageSource, Images, NamedArray, animated_png,
     grid_png, holds_images, read_image, read_npz, write_npz,
 };
 pub use table::{

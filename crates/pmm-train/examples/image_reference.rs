@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
-use pmm_data::{ImageOptions, ImageSource, Images};
+use pmm_data::{ImageOptions, ImageSize, ImageSource, Images};
 use pmm_net::image::NoisyImage;
 use pmm_net::{UnetConfig, UnetKind};
 use pmm_train::image::{ImageConfig, ImageFacts, ImageTask};
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
     let source =
-        ImageSource::open(Path::new(&images), &ImageOptions { size: Some((16, 16)), ..Default::default() })?;
+        ImageSource::open(Path::new(&images), &ImageOptions { size: ImageSize::Fixed((16, 16)), ..Default::default() })?;
     let path = folder.join("images.bin");
     Images::write(&source, &path, &mut |_| ())?;
     let images = Arc::new(Images::open(&path)?);

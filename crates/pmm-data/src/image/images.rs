@@ -126,13 +126,14 @@ mod tests {
     use std::fs;
 
     use super::super::npy::tests::npy;
-    use super::super::source::ImageOptions;
+    use super::super::source::{ImageOptions, ImageSize};
     use super::super::source::tests::save;
     use super::*;
 
     fn written(from: &Path, size: Option<(usize, usize)>) -> Result<Images, ImageDataError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("images");
+        let size = size.map_or(ImageSize::Same, ImageSize::Fixed);
         let source = ImageSource::open(from, &ImageOptions { size, grey: None })?;
         let mut seen = 0;
         let result = Images::write(&source, &path, &mut |images| {

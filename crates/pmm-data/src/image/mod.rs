@@ -35,4 +35,4 @@ pub use grid::grid_png;
 pub use images::Images;
 pub use memory::ImageArray;
 pub use recognise::holds_images;
-pub use source::{ImageOptions, ImageSource};
+pub use source::{ImageOptions, ImageSize, ImageSource};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::npy::tests::npy;
 use super::zip::tests::archive;
-use super::{ImageDataError, ImageOptions, ImageSource, Images};
+use super::{ImageDataError, ImageOptions, ImageSize, ImageSource, Images};
 
 /// A path in the data beside the repository.
 fn shared(name: &str) -> PathBuf {
@@ -42,7 +42,7 @@ fn mnist() {
     // The mean by which everyone normalises MNIST, 0.1307.
     assert!((mean(&train) / 255. - 0.1307).abs() < 5e-5, "{}", mean(&train) / 255.);
     let test = folder.join("t10k-images-idx3-ubyte.gz");
-    let small = ImageOptions { size: Some((14, 14)), grey: Some(false) };
+    let small = ImageOptions { size: ImageSize::Fixed((14, 14)), grey: Some(false) };
     let test = written(&test, &small);
     assert_eq!((test.len(), test.shape()), (10_000, [3, 14, 14]));
     assert_eq!(labels(&test), [7, 2, 1, 0, 4].map(Some));

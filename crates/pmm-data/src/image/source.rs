@@ -6,16 +6,31 @@ use super::decode::check_size;
 use super::error::ImageDataError;
 use super::find::find;
 use super::memory::ImageArray;
-use super::store::{Look, Store};
+use super::store::Store;
 
 /// How images are made alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImageOptions {
-    /// Height and width: the shorter side is scaled, of the longer the middle is taken. By default all images must have one
-    /// size, and have that.
-    pub size: Option<(usize, usize)>,
+    /// Height and width: the shorter side is scaled, of the longer the middle is taken.
+    pub size: ImageSize,
     /// Whether images are grey. By default they are if all are stored as grey.
     pub grey: Option<bool>,
+}
+
+/// Sides that are chosen for images of several sizes: a network can halve them a few times.
+const SIDES: [usize; 5] = [64, 48, 32, 24, 16];
+
+/// What size images get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ImageSize {
+    /// The one that all of them have; several sizes are refused.
+    #[default]
+    Same,
+    /// This height and width.
+    Fixed((usize, usize)),
+    /// A square: as they are, if they are alike, square and no larger than this; else the largest of 64, 48, 32, 24 and 16 that
+    /// is neither above this nor above their shortest side.
+    Square(usize),
 }
 
 /// Images in a folder or file. Read are
@@ -62,7 +77,7 @@ impl ImageSource {
     /// Opens a folder or file. Unless both options are given, the beginning of every picture is read, to see what they have in
     /// common.
     pub fn open(path: &Path, options: &ImageOptions) -> Result<Self, ImageDataError> {
-        options.size.map_or(Ok(()), check_size)?;
+        options.size.check()?;
         let (name, store) = find(path)?;
         Self::of(name, store, options)
     }
@@ -77,7 +92,7 @@ impl ImageSource {
     /// # Ok::<(), pmm_data::ImageDataError>(())
     /// ```
     pub fn from_array(array: ImageArray, options: &ImageOptions) -> Result<Self, ImageDataError> {
-        options.size.map_or(Ok(()), check_size)?;
+        options.size.check()?;
         array.check()?;
         Self::of(format!("{} images", array.count()), Box::new(array), options)
     }
@@ -86,15 +101,21 @@ impl ImageSource {
         if store.count() == 0 {
             return Err(ImageDataError::NoImages { path: name });
         }
-        let ((height, width), grey) = match (options.size, options.grey) {
-            (Some(size), Some(grey)) => (size, grey),
+        let (size, grey, as_they_are) = match (options.size, options.grey) {
+            (ImageSize::Fixed(size), Some(grey)) => (size, grey, false),
             (size, grey) => {
-                let common = common(&*store, size.is_none())?;
-                (size.unwrap_or((common.height, common.width)), grey.unwrap_or(common.grey))
+                let common = Common::of(&*store, size == ImageSize::Same)?;
+                let chosen = size.of(&common);
+                (chosen, grey.unwrap_or(common.grey), common.alike && common.first == chosen)
             }
         };
-        let shape = [if grey { 1 } else { 3 }, height, width];
-        Ok(Self { name, store, shape, fits: options.size.is_some() })
+        let fits = match options.size {
+            ImageSize::Same => false,
+            ImageSize::Fixed(_) => true,
+            ImageSize::Square(_) => !as_they_are,
+        };
+        let shape = [if grey { 1 } else { 3 }, size.0, size.1];
+        Ok(Self { name, store, shape, fits })
     }
 
     /// The file's or folder's name, for messages.
@@ -110,6 +131,11 @@ impl ImageSource {
     /// Channels (1: grey, 3: colour), height and width of the images when they are alike.
     pub fn shape(&self) -> [usize; 3] {
         self.shape
+    }
+
+    /// Whether images of other sizes are scaled and cropped.
+    pub fn fits(&self) -> bool {
+        self.fits
     }
 
     /// The names of the classes; none if no image has a label.
@@ -136,25 +162,68 @@ impl ImageSource {
     }
 }
 
-/// The first image's size, which is that of all if they are to be `same`, and whether all are grey.
-fn common(store: &dyn Store, same: bool) -> Result<Look, ImageDataError> {
-    let mut first: Option<(String, Look)> = None;
-    let mut grey = true;
-    store.looks(&mut |file, look| {
-        grey &= look.grey;
-        let (other, size) = first.get_or_insert_with(|| (file.to_owned(), look));
-        if same && (size.height, size.width) != (look.height, look.width) {
-            return Err(ImageDataError::MixedSizes {
-                first: other.clone(),
-                first_size: (size.height, size.width),
-                second: file.into(),
-                second_size: (look.height, look.width),
-            });
+/// What images have in common.
+struct Common {
+    /// The first one's height and width.
+    first: (usize, usize),
+    /// Whether all have that size.
+    alike: bool,
+    /// The shortest side of all.
+    shortest: usize,
+    /// Whether all are grey.
+    grey: bool,
+}
+
+impl Common {
+    /// Looks at all images; refuses several sizes if they are to be the `same`.
+    fn of(store: &dyn Store, same: bool) -> Result<Self, ImageDataError> {
+        let mut first: Option<(String, (usize, usize))> = None;
+        let (mut alike, mut shortest, mut grey) = (true, usize::MAX, true);
+        store.looks(&mut |file, look| {
+            let size = (look.height, look.width);
+            grey &= look.grey;
+            shortest = shortest.min(size.0).min(size.1);
+            let (other, first_size) = first.get_or_insert_with(|| (file.to_owned(), size));
+            alike &= *first_size == size;
+            if same && !alike {
+                return Err(ImageDataError::MixedSizes {
+                    first: other.clone(),
+                    first_size: *first_size,
+                    second: file.into(),
+                    second_size: size,
+                });
+            }
+            Ok(())
+        })?;
+        let first = first.map_or((0, 0), |(_, size)| size);
+        Ok(Self { first, alike, shortest, grey })
+    }
+}
+
+impl ImageSize {
+    fn check(self) -> Result<(), ImageDataError> {
+        match self {
+            Self::Fixed(size) => check_size(size),
+            Self::Same | Self::Square(_) => Ok(()),
         }
-        Ok(())
-    })?;
-    let look = first.map_or(Look { height: 0, width: 0, grey }, |(_, look)| look);
-    Ok(Look { grey, ..look })
+    }
+
+    /// Height and width for images that have this in common.
+    fn of(self, images: &Common) -> (usize, usize) {
+        match self {
+            Self::Same => images.first,
+            Self::Fixed(size) => size,
+            Self::Square(most) => {
+                let (height, width) = images.first;
+                let most = most.min(images.shortest);
+                let side = match images.alike && height == width && height <= most {
+                    true => height,
+                    false => SIDES.into_iter().find(|side| *side <= most).unwrap_or(most),
+                };
+                (side, side)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +260,7 @@ pub(super) mod tests {
     #[test]
     fn images_are_grey_if_all_are() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |grey| ImageSource::open(folder.path(), &ImageOptions { size: None, grey }).unwrap();
+        let open = |grey| ImageSource::open(folder.path(), &ImageOptions { size: ImageSize::Same, grey }).unwrap();
         save(&folder.path().join("a.png"), 1, 2, &[9]);
         assert_eq!(read(&open(None)).unwrap(), [(vec![9; 2], None)]);
         assert_eq!(open(Some(false)).shape(), [3, 1, 2]);
@@ -213,7 +282,7 @@ pub(super) mod tests {
         assert!(error.hint().unwrap().starts_with("set size to 32"));
         for grey in [None, Some(true)] {
             let source =
-                ImageSource::open(folder.path(), &ImageOptions { size: Some((4, 8)), grey }).unwrap();
+                ImageSource::open(folder.path(), &ImageOptions { size: ImageSize::Fixed((4, 8)), grey }).unwrap();
             assert_eq!(source.shape(), [1, 4, 8]);
             let all = read(&source).unwrap();
             let labels: Vec<_> = all.iter().map(|(_, label)| *label).collect();
@@ -223,13 +292,29 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn photos_of_any_size_become_squares() {
+        let folder = tempfile::tempdir().unwrap();
+        let side = |most| {
+            let options = ImageOptions { size: ImageSize::Square(most), grey: None };
+            ImageSource::open(folder.path(), &options).unwrap().shape()
+        };
+        save(&folder.path().join("a.png"), 28, 28, &[1]);
+        assert_eq!(side(64), [1, 28, 28]); // alike, square and small: as they are
+        assert_eq!(side(20), [1, 16, 16]);
+        save(&folder.path().join("b.png"), 300, 41, &[1]);
+        assert_eq!(side(64), [1, 24, 24]);
+        save(&folder.path().join("c.png"), 5, 9, &[1]);
+        assert_eq!(side(64), [1, 5, 5]);
+    }
+
+    #[test]
     fn what_is_no_image_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let open = |size| ImageSource::open(folder.path(), &ImageOptions { size, grey: None });
-        assert!(matches!(open(None), Err(ImageDataError::NoImages { .. })));
-        assert!(matches!(open(Some((0, 4))), Err(ImageDataError::Size { height: 0, width: 4 })));
+        assert!(matches!(open(ImageSize::Same), Err(ImageDataError::NoImages { .. })));
+        assert!(matches!(open(ImageSize::Fixed((0, 4))), Err(ImageDataError::Size { height: 0, width: 4 })));
         fs::write(folder.path().join("a.png"), "not a picture").unwrap();
-        let error = open(None).unwrap_err();
+        let error = open(ImageSize::Same).unwrap_err();
         assert!(error.to_string().contains("a.png is not a whole picture"), "{error}");
     }
 

@@ -24,7 +24,8 @@ pub struct ImageConfig {
     pub kind: ImageKind,
     /// Fixes every random number.
     pub seed: u64,
-    /// Height and width to which images are scaled and cropped; without it all must have one size.
+    /// Height and width to which images are scaled and cropped; without it squares of one size up to 64 stay as they are, and
+    /// others are made so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
     /// Whether images are made grey; without it they are if all are stored so.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pmm_core::Streams;
-use pmm_data::{ImageOptions, ImageSource, Images};
+use pmm_data::{ImageOptions, ImageSize, ImageSource, Images};
 use pmm_net::Device;
 use pmm_train::image::{IMAGE_PRESETS, ImageConfig, ImageFacts, ImageTask, split};
 
@@ -20,6 +20,9 @@ use crate::room::check_room;
 use crate::settings::Settings;
 use crate::watch::{Event, Watcher};
 use crate::{Cost, DataKind};
+
+/// The largest side of images for which no size is given: more takes hours without a graphics card.
+const MOST: usize = 64;
 
 /// Where a folder keeps the images.
 pub(crate) const IMAGES: &str = "state/images.bin";
@@ -70,7 +73,15 @@ impl Fit {
             given.over(stored.as_ref().or(base.as_ref()).unwrap_or(&ImageConfig::default()))?;
         watcher.notice(Event::Started { what: "looking", total: None });
         let source = self.open(&reading)?;
-        let shaped = |config: ImageConfig| config.for_shape(source.shape(), source.classes().len());
+        let side = source.shape()[1];
+        let chosen = reading.size.or(source.fits().then_some(side));
+        if reading.size.is_none() && chosen.is_some() {
+            let note = format!("the images are scaled and cropped to {side}×{side} pixels; set size for another");
+            watcher.notice(Event::Note(&note));
+        }
+        let shaped = |config: ImageConfig| {
+            ImageConfig { size: chosen, ..config }.for_shape(source.shape(), source.classes().len())
+        };
         let config = match (&stored, base) {
             (Some(config), _) => self.options.resolve_stored(config, &given)?,
             (None, Some(base)) => self.resolve(shaped(base), &given, &shaped)?,
@@ -120,18 +131,10 @@ impl Fit {
         ImageConfig::preset(name).ok_or_else(unknown).map(Some)
     }
 
+    /// The images as squares, all of one size.
     fn open(&self, config: &ImageConfig) -> Result<ImageSource, Error> {
-        let options = ImageOptions { size: config.size.map(|size| (size, size)), grey: config.grey };
-        let source = self.data.source(&options)?;
-        let [_, height, width] = source.shape();
-        if height != width {
-            return Err(Error::NothingToLearn {
-                data: source.name(),
-                why: format!("its images have {width}×{height} pixels; the network takes square ones"),
-                remedy: format!("set size to {}, to scale and crop them", height.min(width)),
-            });
-        }
-        Ok(source)
+        let size = config.size.map_or(ImageSize::Square(MOST), |size| ImageSize::Fixed((size, size)));
+        self.data.source(&ImageOptions { size, grey: config.grey })
     }
 
     /// The images: in memory, or kept beside the model. Those of a fit that goes on are never written over by others.

@@ -28,5 +28,5 @@ pub use model::Model;
 pub use pmm_data::{ImageArray, grid_png, read_image};
 pub use pmm_train::image::{ImageConfig as Config, ImageFacts};
 pub use report::Report;
-pub use sample::{Hole, Sample, SampledImages};
+pub use sample::{DrawnImage, Hole, Sample, SampledImages};
 pub use trace::{Trace, TracePicture};

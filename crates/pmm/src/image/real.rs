@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pmm_core::{Elements, Purpose, Streams, Values};
-use pmm_data::{ImageOptions, Images};
+use pmm_data::{ImageOptions, ImageSize, Images};
 use pmm_train::image::split;
 
 use super::data::Data;
@@ -123,7 +123,8 @@ fn learned(images: Images, model: &Model) -> Set {
 
 /// Images, as the model takes them.
 pub(crate) fn read(data: &Data, model: &Model) -> Result<Arc<Images>, Error> {
-    let (size, shape) = (model.config().size.map(|size| (size, size)), model.images().shape);
+    let shape = model.images().shape;
+    let size = model.config().size.map_or(ImageSize::Same, |size| ImageSize::Fixed((size, size)));
     let source = data.source(&ImageOptions { size, grey: Some(shape[0] == 1) })?;
     if source.shape() != shape {
         let (found, wanted) = (shape_words(source.shape()), shape_words(shape));

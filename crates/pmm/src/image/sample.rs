@@ -25,7 +25,7 @@ pub struct Sample<'m> {
     model: &'m Model,
     images: u64,
     label: Option<String>,
-    hole: Option<Hole>,
+    holes: Vec<Hole>,
     guidance: Option<f64>,
     seed: u64,
     drawing: Drawing,
@@ -34,7 +34,7 @@ pub struct Sample<'m> {
 impl<'m> Sample<'m> {
     pub(crate) fn new(model: &'m Model, images: u64) -> Self {
         let drawing = Drawing::default();
-        Self { model, images, label: None, hole: None, guidance: None, seed: 0, drawing }
+        Self { model, images, label: None, holes: Vec::new(), guidance: None, seed: 0, drawing }
     }
 
     /// The class of all images; by default classes are as frequent as in the data.
@@ -49,13 +49,14 @@ impl<'m> Sample<'m> {
         self
     }
 
-    /// Fills in the unknown part of an image; all other pixels stay as they are.
+    /// Fills in the unknown part of an image; all other pixels stay as they are. With several, as many as are asked for are
+    /// drawn of each, one image after the other.
     pub fn hole(mut self, hole: Hole) -> Self {
-        self.hole = Some(hole);
+        self.holes.push(hole);
         self
     }
 
-    /// How many are drawn.
+    /// How many are drawn; where parts are filled in, of each image.
     pub fn count(mut self, images: u64) -> Self {
         self.images = images;
         self
@@ -78,9 +79,9 @@ impl<'m> Sample<'m> {
         self.drawing.check(self.model.config().pair)?;
         let guidance = self.checked_guidance()?;
         let label = self.label.as_deref().map(|name| self.model.class(name)).transpose()?;
-        let given = self.hole.as_ref().map(|hole| given(self.model, hole)).transpose()?;
+        let given = self.holes.iter().map(|hole| given(self.model, hole)).collect::<Result<Vec<_>, _>>()?;
         // The pixels speak for themselves: they are given, no class is, and the network has learned to do without one.
-        let needs_no_class = given.is_some() && label.is_none() && self.model.config().label_dropout > 0.0;
+        let needs_no_class = !given.is_empty() && label.is_none() && self.model.config().label_dropout > 0.0;
         Ok(SampledImages {
             model: self.model,
             label,
@@ -90,7 +91,8 @@ impl<'m> Sample<'m> {
             drawing: self.drawing,
             streams: Streams::new(self.seed),
             next: 0,
-            end: self.images,
+            each: self.images,
+            end: self.images.saturating_mul(self.holes.len().max(1) as u64),
             ready: Vec::new().into_iter(),
         })
     }
@@ -158,11 +160,13 @@ pub struct SampledImages<'m> {
     model: &'m Model,
     label: Option<u32>,
     needs_no_class: bool,
-    given: Option<(Vec<f32>, Vec<bool>)>,
+    given: Vec<(Vec<f32>, Vec<bool>)>,
     guidance: f64,
     drawing: Drawing,
     streams: Streams,
     next: u64,
+    /// Images drawn of each that is filled in.
+    each: u64,
     end: u64,
     ready: std::vec::IntoIter<DrawnImage>,
 }
@@ -196,9 +200,12 @@ impl SampledImages<'_> {
         };
         let denoiser = model.denoiser.told(labels.clone(), self.guidance);
         let mut states = States::prior(denoiser.net().space(), first, rows as usize);
-        if let Some((x, unknown)) = &self.given {
-            let values = Values::new(vec![Elements::from(x.repeat(rows as usize))]);
-            states.observe(&values, |_, _, c| !unknown[c % unknown.len()])?;
+        if !self.given.is_empty() {
+            let of: Vec<&(Vec<f32>, Vec<bool>)> =
+                (first..first + rows).map(|row| &self.given[(row / self.each) as usize]).collect();
+            let x: Vec<f32> = of.iter().flat_map(|(x, _)| x.iter().copied()).collect();
+            let values = Values::new(vec![Elements::from(x)]);
+            states.observe(&values, |row, _, c| !of[row].1[c % of[row].1.len()])?;
         }
         let pair = model.config().pair;
         let calls = self.drawing.calls(pair) as u64;
