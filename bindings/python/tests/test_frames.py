@@ -203,10 +203,49 @@ def test_names_that_come_twice_and_names_that_are_no_texts() -> None:
         pmm.fit(levels)
 
 
-def test_cells_of_several_kinds_are_refused_by_name() -> None:
-    mixed = pd.DataFrame({"good": [1, 2] * 20, "mixed": [1, "two"] * 20})
-    with pytest.raises(pmm.DataError, match="mixed"):
-        pmm.fit(mixed)
+def test_cells_that_no_table_has_are_refused_by_name() -> None:
+    odd = {
+        r"'odd' has cells of several types: 1 \(int\), 'two' \(str\)": [1, "two"],
+        "'odd' has cells of a type that no table has": [1j, 2.0 + 0j],
+        f"'odd' has numbers that 64 bits do not hold, such as {2**70}": [2**70, 1],
+    }
+    for words, cells in odd.items():
+        frame = pd.DataFrame({"good": [1, 2] * 20, "odd": pd.Series(cells * 20, dtype=None if cells == [1j, 2.0 + 0j] else object)})
+        with pytest.raises(pmm.DataError, match=words):
+            pmm.fit(frame)
+
+
+def test_what_arrow_has_not_comes_back_as_it_was() -> None:
+    draw = np.random.default_rng(4).integers(0, 3, 90)
+    frame = pd.DataFrame(
+        {
+            "sparse": pd.arrays.SparseArray(np.array([0.0, 0.0, 1.5])[draw]),
+            "period": pd.PeriodIndex(np.array(["2020-01", "2020-02", "2021-05"])[draw], freq="M"),
+            "whole": pd.Series([[None, 1, 2**60][place] for place in draw], dtype=object),
+            "span": pd.to_timedelta(np.array([1, 2, 30])[draw], unit="h"),
+            "grade": pd.Categorical(np.array([3, 1, 2])[draw], categories=[3, 2, 1], ordered=True),
+        }
+    )
+    model = pmm.fit(frame, steps=10, **SMALL)
+    made, full = model.sample(60), model.impute(frame)
+    for rows in (made, full):
+        assert rows.dtypes.tolist() == frame.dtypes.tolist()
+    assert {cell for cell in made["whole"] if cell is not None} <= {1, 2**60}, "integers, to the last digit"
+    assert list(full["grade"].cat.categories) == [3, 2, 1] and full["grade"].cat.ordered
+    known = frame["whole"].notna()
+    assert full["whole"][known].tolist() == frame["whole"][known].tolist()
+
+
+def test_columns_that_are_not_modelled_are_told_and_empty() -> None:
+    draw = np.random.default_rng(5).integers(0, 3, 90)
+    frame = pd.DataFrame({"n": draw, "c": np.array(["x", "y", "z"])[draw]})
+    frame["list"] = [[int(place)] for place in draw]
+    frame["between"] = pd.IntervalIndex.from_breaks(range(91))
+    with pytest.warns(UserWarning, match="'list'.*'between'"):
+        model = pmm.fit(frame, steps=10, **SMALL)
+    made = model.sample(5)
+    assert made["list"].isna().all() and made["between"].isna().all(), "nothing is made up"
+    assert model.impute(frame)["between"].tolist() == frame["between"].tolist()
 
 
 def test_a_frame_that_changes_while_it_is_fitted() -> None:

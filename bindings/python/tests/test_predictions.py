@@ -18,6 +18,16 @@ def minutes(road_model: Any, road_rows: Any) -> Any:
     return road_model.predict(road_rows, "minutes")
 
 
+def test_classes_have_the_type_of_their_column() -> None:
+    draw = np.random.default_rng(2).integers(0, 2, 200)
+    frame = pd.DataFrame({"yes": draw == 1, "grade": pd.Categorical(draw + 3), "x": draw + 0.1})
+    model = pmm.fit(frame, columns={"grade": "category"}, steps=20, **SMALL)
+    assert set(model.predict(frame, "yes").classes.tolist()) == {True, False}
+    grades = model.predict(frame, "grade")
+    assert set(grades.classes.tolist()) == {3, 4} and set(grades.mode().tolist()) <= {3, 4}
+    assert np.isclose(np.exp(grades.logpmf(3)) + np.exp(grades.logpmf(4)), 1).all()
+
+
 def test_shapes(minutes: Any, road_rows: Any) -> None:
     rows = road_rows.num_rows
     assert minutes.mean().shape == minutes.std().shape == minutes.median().shape == (rows,)

@@ -2,23 +2,45 @@
 
 use crate::output::refuse;
 
-/// `a=1,b=x` as (column, value).
-pub(crate) fn cells(texts: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+/// `a=1,b=x` as (column, value). Names of columns and values may have commas, names may have `=`.
+pub(crate) fn cells(texts: &[String], columns: &[&str]) -> anyhow::Result<Vec<(String, String)>> {
     let mut given = Vec::new();
-    for pair in texts.iter().flat_map(|text| pieces(text)) {
-        let Some((name, value)) = pair.split_once('=') else {
-            return refuse(format!("--given {pair} has no ="), "write --given column=value,column=value");
-        };
-        let name = name.trim();
-        if name.ends_with(['<', '>', '!']) {
-            return refuse(
-                format!("--given {}: a range is given by its ends", pair.trim()),
-                "write --given column=low..high, column=low.. or column=..high",
-            );
+    for text in texts {
+        let mut rest = Some(text.as_str());
+        while let Some(pair) = rest {
+            let Some((name, value)) = known(pair, columns).or_else(|| pair.split_once('=')) else {
+                return refuse(format!("--given {pair} has no ="), "write --given column=value,column=value");
+            };
+            let end = end(value, columns);
+            if name.trim().ends_with(['<', '>', '!']) {
+                let pair = &pair[..pair.len() - value.len() + end];
+                return refuse(
+                    format!("--given {}: a range is given by its ends", pair.trim()),
+                    "write --given column=low..high, column=low.. or column=..high",
+                );
+            }
+            given.push((name.trim().to_owned(), value[..end].to_owned()));
+            rest = value.get(end + 1..);
         }
-        given.push((name.to_owned(), value.to_owned()));
     }
     Ok(given)
+}
+
+/// The column with which a text begins, before a `=`, and what is behind it.
+fn known<'t>(text: &'t str, columns: &[&'t str]) -> Option<(&'t str, &'t str)> {
+    let behind = |column: &&'t str| {
+        let rest = text.trim_start().strip_prefix(column)?;
+        Some((*column, rest.trim_start().strip_prefix('=')?))
+    };
+    columns.iter().filter_map(behind).max_by_key(|(column, _)| column.len())
+}
+
+/// Where a value ends: at a comma that is followed by another `name=`.
+fn end(value: &str, columns: &[&str]) -> usize {
+    let begins = |rest: &str| {
+        known(rest, columns).is_some() || rest.split(',').next().is_some_and(|part| part.contains('='))
+    };
+    value.match_indices(',').find(|(at, _)| begins(&value[at + 1..])).map_or(value.len(), |(at, _)| at)
 }
 
 /// What a value may mean.
@@ -46,21 +68,6 @@ pub(crate) fn wish(value: &str) -> Wish {
     }
 }
 
-/// Splits at commas that are followed by another `name=`: values may have commas.
-fn pieces(text: &str) -> Vec<String> {
-    let mut pieces: Vec<String> = Vec::new();
-    for part in text.split(',') {
-        match pieces.last_mut() {
-            Some(last) if !part.contains('=') => {
-                last.push(',');
-                last.push_str(part);
-            }
-            _ => pieces.push(part.to_owned()),
-        }
-    }
-    pieces
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,9 +83,16 @@ mod tests {
     }
 
     #[test]
-    fn values_may_have_commas() {
-        assert_eq!(pieces("a=1,b=x, y,c=2"), ["a=1", "b=x, y", "c=2"]);
-        assert_eq!(pieces("a=1"), ["a=1"]);
-        assert!(cells(&["age>=50".into()]).is_err() && cells(&["age".into()]).is_err());
+    fn names_and_values_may_have_commas() {
+        let columns = ["a", "b", "c", "c=d", "e,f", "age"];
+        let of = |text: &str| cells(&[text.to_owned()], &columns).ok();
+        let pairs = |pairs: &[(&str, &str)]| {
+            Some(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect::<Vec<_>>())
+        };
+        assert_eq!(of("a=1,b=x, y,c=2"), pairs(&[("a", "1"), ("b", "x, y"), ("c", "2")]));
+        assert_eq!(of("a=1, b =2"), pairs(&[("a", "1"), ("b", "2")]));
+        assert_eq!(of("c=d=x,e,f=7,c=1"), pairs(&[("c=d", "x"), ("e,f", "7"), ("c", "1")]));
+        assert_eq!(of("other=1,sex="), pairs(&[("other", "1"), ("sex", "")]));
+        assert_eq!((of("age>=50"), of("age"), of("")), (None, None, None));
     }
 }

@@ -38,7 +38,8 @@ fn rows(args: &SampleArgs, model: &table::Model) -> anyhow::Result<()> {
     let rows = args.rows.clone().unwrap_or(0..args.n.unwrap_or(default));
     let n = rows.end - rows.start;
     let mut sample = model.sample(n).first_row(rows.start).seed(args.common.seed());
-    for (column, value) in given::cells(&args.given)? {
+    let names: Vec<&str> = model.schema().columns.iter().map(|column| column.name.as_str()).collect();
+    for (column, value) in given::cells(&args.given, &names)? {
         let is_level = |text: &str| {
             model.schema().position(&column).is_some_and(|at| model.schema().columns[at].parse(text).is_ok())
         };

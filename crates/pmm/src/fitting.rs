@@ -318,6 +318,10 @@ impl<K: Kind> Prepared<K> {
         outcome: Result<Outcome, TrainError<Error>>,
     ) -> Result<Fitted<K>, Error> {
         let diverged = match outcome {
+            // Too short to be given up on the way, but half of it or more was skipped at the end.
+            Ok(_) if 2 * state.skipped_in_a_row >= state.step.max(1) => {
+                Some((state.step, state.skipped_in_a_row))
+            }
             Ok(_) => None,
             Err(TrainError::Watcher(error)) => return Err(error),
             Err(TrainError::Ranks(error)) => return Err(error.into()),

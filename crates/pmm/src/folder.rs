@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pmm_store::{FolderLock, remove_leftovers, write_whole};
+use pmm_store::{FolderLock, LockError, remove_leftovers, write_whole};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::error::Error;
@@ -84,6 +84,8 @@ pub(crate) struct WorkFolder {
     /// Folders that were made for it, to be removed if nothing comes of it.
     made: Vec<PathBuf>,
     lock: Option<FolderLock>,
+    /// That of the model whose place it takes.
+    old: Option<FolderLock>,
 }
 
 impl Place {
@@ -108,8 +110,9 @@ impl Place {
             }
         };
         check_files(&path)?;
+        let old = target.as_ref().map_or(Ok(None), |target| hold(&target.join("state")))?;
         let made = make_noting(&path.join("state"))?;
-        let mut work = WorkFolder { path, target, made, lock: None };
+        let mut work = WorkFolder { path, target, made, lock: None, old };
         work.lock = Some(FolderLock::take(&work.path.join("state"))?);
         if self.mode == Mode::Replace && work.target.is_some() {
             work.clear()?;
@@ -145,6 +148,7 @@ impl WorkFolder {
         self.keep();
         let Some(target) = self.target.take() else { return Ok(self.path.clone()) };
         self.lock = None;
+        self.old = None;
         exchange(&self.path, &target)?;
         Ok(target)
     }
@@ -161,6 +165,15 @@ impl Drop for WorkFolder {
         for folder in self.made.iter().rev() {
             let _ = std::fs::remove_dir(folder);
         }
+    }
+}
+
+/// Holds the model that is to be replaced; one that somebody writes to is refused. Where there is nothing to lock, nobody writes.
+fn hold(state: &Path) -> Result<Option<FolderLock>, Error> {
+    match FolderLock::take(state) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error @ LockError::Held { .. }) => Err(error.into()),
+        Err(LockError::Io { .. }) => Ok(None),
     }
 }
 
@@ -318,10 +331,16 @@ mod tests {
         let mut first = place(folder.path(), Mode::New).take().unwrap();
         write(&first.path.join(CONFIG), b"").unwrap();
         first.keep();
-        let error = place(folder.path(), Mode::Resume).take().unwrap_err();
-        assert!(error.to_string().contains("process"), "{error}");
+        for mode in [Mode::Resume, Mode::Replace] {
+            let error = place(folder.path(), mode).take().unwrap_err();
+            assert!(error.to_string().contains("process"), "{error}");
+            assert_eq!(names(folder.path()), ["m.pmm"], "nothing is begun");
+        }
         drop(first);
         place(folder.path(), Mode::Resume).take().unwrap();
+        let second = place(folder.path(), Mode::Replace).take().unwrap();
+        assert!(place(folder.path(), Mode::Replace).take().is_err(), "a replacement holds both");
+        drop(second);
     }
 
     #[test]

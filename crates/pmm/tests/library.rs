@@ -353,6 +353,23 @@ fn rows_with_keys_come_out_alike_in_any_order_and_in_any_pieces() {
 }
 
 #[test]
+fn a_fit_that_learned_nothing_is_no_model_however_short_it_was() {
+    let rows: String = (0..200).map(|i| format!("{}1.7e308,{}\n", ["", "-"][i % 2], i % 3)).collect();
+    let data = || Data::from_csv(format!("a,b\n{rows}"));
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("m.pmm");
+    let error = Fit::new(data()).steps(10).at(&place).run(&mut ()).unwrap_err();
+    assert!(matches!(error, Error::Diverged { step: 10, in_a_row: 10, kept: false }), "{error}");
+    assert!(pmm::open(&place).is_err(), "nothing that opens is left behind");
+    let mut settings = Settings::new();
+    settings.set("train.learning_rate", 1e10).unwrap();
+    let sane: String = (0..200).map(|i| format!("{}.0,{}\n", 371 + i % 50, i % 3)).collect();
+    let fit = Fit::new(Data::from_csv(format!("a,b\n{sane}"))).steps(20).settings(&settings);
+    let error = fit.run(&mut ()).unwrap_err();
+    assert!(matches!(error, Error::Diverged { step: 20, .. }), "{error}");
+}
+
+#[test]
 fn a_key_that_names_no_row_or_two_is_refused() {
     let model = survivors();
     let refused = |text: &str, key: &str| {

@@ -70,8 +70,9 @@ mod tests {
 
     #[test]
     fn different_keys_have_different_numbers() {
-        let texts: Vec<String> =
-            (0..5000).flat_map(|i| [format!("{i}"), format!("0{i}"), format!("{i}.5"), format!("k{i}")]).collect();
+        let texts: Vec<String> = (0..5000)
+            .flat_map(|i| [format!("{i}"), format!("0{i}"), format!("{i}.5"), format!("k{i}")])
+            .collect();
         let mut numbers = row_keys(&StringArray::from(texts)).unwrap();
         numbers.sort_unstable();
         numbers.dedup();
