@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -16,6 +15,7 @@ use super::ask::Whole;
 use super::models::{ColumnView, columns};
 use crate::app::Shared;
 use crate::fits::FitRequest;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::work::blocking;
 use crate::workspace::DataEntry;

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -17,6 +16,7 @@ use tokio::sync::watch;
 use super::ask::Whole;
 use crate::app::Shared;
 use crate::fits::{Fit, FitEvent, FitRequest, FitState, FitStatus};
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::work::blocking;
 

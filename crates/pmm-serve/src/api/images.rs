@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +12,7 @@ use utoipa::ToSchema;
 use super::ask::Whole;
 use super::sample::SampleRequest;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 use crate::shelf::Opened;

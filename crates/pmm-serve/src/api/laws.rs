@@ -1,6 +1,5 @@
 //! What if: the law of every column, given some.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use pmm::table::{Laws, Shape};
@@ -10,6 +9,7 @@ use utoipa::ToSchema;
 use super::ask::Whole;
 use crate::app::Shared;
 use crate::given::{Given, give};
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 

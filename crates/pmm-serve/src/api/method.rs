@@ -1,6 +1,5 @@
 //! The method itself, where the answer is known: posterior means of the four pairs by their oracles.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use pmm::core::Streams;
 use serde::{Deserialize, Serialize};
@@ -8,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::ask::Asked;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 
 /// Ways that are shown, samples behind the shares, and steps.

@@ -1,6 +1,5 @@
 //! Models: what there are, what each is, to take away and to bring.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::ask::{Asked, Whole};
 use crate::app::Shared;
 use crate::archive;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 use crate::shelf::Opened;
@@ -178,11 +178,19 @@ pub(crate) async fn report(State(app): State<Shared>, Path(name): Path<String>) 
 /// What a fit of images draws so far.
 #[utoipa::path(get, path = "/v1/models/{name}/preview", params(("name" = String, Path, description = "The model's name.")),
     responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
-pub(crate) async fn preview(State(app): State<Shared>, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn preview(
+    State(app): State<Shared>,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     file(&app, name, "preview.png", "image/png").await
 }
 
-async fn file(app: &Shared, name: String, file: &'static str, kind: &'static str) -> Result<Response, Problem> {
+async fn file(
+    app: &Shared,
+    name: String,
+    file: &'static str,
+    kind: &'static str,
+) -> Result<Response, Problem> {
     let app = app.clone();
     let bytes = blocking(move || {
         let path = app.workspace.model(&name)?.join(file);
@@ -194,7 +202,10 @@ async fn file(app: &Shared, name: String, file: &'static str, kind: &'static str
 /// The model as one file (tar, gzipped), which another server takes.
 #[utoipa::path(get, path = "/v1/models/{name}/archive", params(("name" = String, Path, description = "The model's name.")),
     responses((status = 200, content_type = "application/gzip", body = Vec<u8>), (status = 404, body = Problem)))]
-pub(crate) async fn download(State(app): State<Shared>, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn download(
+    State(app): State<Shared>,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     // Only what can be opened is handed out.
     let opened = app.open(name.clone()).await?;
     let path = app.workspace.model(&name)?;

@@ -15,9 +15,8 @@ use crate::problem::Problem;
 use crate::reply;
 
 /// What to draw. What is not for the kind of model is refused.
-#[derive(Debug, Clone, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct SampleRequest {
     /// How many rows, texts or images.
     #[schema(minimum = 0, default = 10)]

@@ -1,6 +1,5 @@
 //! See inside: posterior means on their way from the prior to a sample.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -10,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::ask::Asked;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 
