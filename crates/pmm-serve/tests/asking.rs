@@ -1,4 +1,5 @@
 //! What a model is asked, and in which form it answers.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The tools for assistants, asked by a client in the same process.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

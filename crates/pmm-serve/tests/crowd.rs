@@ -1,4 +1,5 @@
 //! Many clients, and slow ones.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Fits as jobs: watched, stopped, gone on with, after the server was ended, too.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Nothing outside the folder is read or written, and nothing in it is lost.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Who may ask.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -52,8 +52,7 @@ pub(crate) async fn list(State(app): State<Shared>) -> Result<Json<Vec<DataEntry
 /// A new data file. Its name says what it is; nothing is replaced.
 #[utoipa::path(put, path = "/v1/data/{name}", params(("name" = String, Path, description = "The file's name.")),
     request_body(content = String, content_type = "application/octet-stream"),
-    responses((status = 201, description = "It is there."), (status = 400, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem)))]
+    responses((status = 201, description = "It is there.")))]
 pub(crate) async fn upload(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -89,8 +88,7 @@ pub(crate) async fn upload(
 /// What is in a file: columns with reasons, rules, and what a fit would take. Nothing is written.
 #[utoipa::path(post, path = "/v1/data/{name}/inspect", params(("name" = String, Path, description = "The file's name.")),
     request_body(content = FitRequest, description = "Wishes about the fit; `data` and `model` are not looked at."),
-    responses((status = 200, body = Found), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 422, body = Problem)))]
+    responses((status = 200, body = Found)))]
 pub(crate) async fn inspect(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -77,10 +77,7 @@ impl SampleRequest {
     request_body = SampleRequest,
     responses((status = 200, description = "Rows as they are drawn: {\"seed\", \"columns\", \"rows\"}; texts; images.", content(
                 (Object = "application/json"), (String = "text/csv"), (Vec<u8> = "application/vnd.apache.arrow.stream"),
-                (Vec<u8> = "application/vnd.apache.parquet"), (String = "text/plain"), (Vec<u8> = "image/png"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.parquet"), (String = "text/plain"), (Vec<u8> = "image/png")))))]
 pub(crate) async fn sample(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -107,10 +107,7 @@ fn check_draws(draws: u64) -> Result<(), Problem> {
     params(("name" = String, Path, description = "The model's name."), ImputeQuery),
     request_body(content((TableBody = "application/json"), (String = "text/csv"))),
     responses((status = 200, description = "The rows: {\"seed\", \"columns\", \"rows\"}.", content((Object = "application/json"), (String = "text/csv"),
-                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet")))))]
 pub(crate) async fn impute(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -144,10 +141,7 @@ pub(crate) async fn impute(
     params(("name" = String, Path, description = "The model's name."), PredictQuery),
     request_body(content((TableBody = "application/json"), (String = "text/csv"))),
     responses((status = 200, description = "A row for each: {\"seed\", \"columns\", \"rows\"}.", content((Object = "application/json"), (String = "text/csv"),
-                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet")))))]
 pub(crate) async fn predict(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -181,10 +175,7 @@ pub(crate) async fn predict(
     params(("name" = String, Path, description = "The model's name."), ScoreQuery),
     request_body(content((TableBody = "application/json"), (String = "text/csv"))),
     responses((status = 200, description = "A row for each: {\"seed\", \"columns\", \"rows\"}.", content((Object = "application/json"), (String = "text/csv"),
-                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet")))))]
 pub(crate) async fn score(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -148,9 +148,7 @@ pub(crate) fn complete(
 /// A text with its gaps filled; all else is kept to the byte.
 #[utoipa::path(post, path = "/v1/models/{name}/infill", params(("name" = String, Path, description = "The model's name.")),
     request_body = InfillRequest,
-    responses((status = 200, body = CompletionsView), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+    responses((status = 200, body = CompletionsView)))]
 pub(crate) async fn infill(
     State(app): State<Shared>,
     Path(name): Path<String>,

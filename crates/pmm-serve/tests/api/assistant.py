@@ -17,13 +17,13 @@ async def main(folder):
     async with stdio_client(StdioServerParameters(command=str(program), args=["mcp", folder])) as pipes:
         async with ClientSession(*pipes) as session:
             hello = await session.initialize()
-            assert hello.serverInfo.name == "pmm"
+            assert hello.server_info.name == "pmm"
             tools = [tool.name for tool in (await session.list_tools()).tools]
             assert {"fit", "sample", "predict", "impute", "score", "infill"} <= set(tools), tools
 
             async def call(tool, **arguments):
                 answer = await session.call_tool(tool, arguments)
-                return answer.isError, json.loads(answer.content[0].text)
+                return answer.is_error, json.loads(answer.content[0].text)
 
             is_error, status = await call("fit", data="penguins.csv", steps=40, settings={"net.width": "32", "net.blocks": "1"})
             assert not is_error, status

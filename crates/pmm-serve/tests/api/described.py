@@ -25,6 +25,6 @@ with tempfile.TemporaryDirectory() as folder:
                "--checks", checks, "--max-examples", "25", "--seed", "1", "--phases", "examples,coverage,fuzzing", "--request-timeout", "30",
                # A stream without an end until its fit has one.
                "--exclude-path", "/v1/fits/{name}/events"]
-        sys.exit(subprocess.run(run, timeout=600).returncode)
+        sys.exit(subprocess.run(run, cwd=folder, timeout=600).returncode)
     finally:
         server.kill()

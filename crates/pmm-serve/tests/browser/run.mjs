@@ -11,7 +11,7 @@ import { digits } from './digits.mjs';
 
 const [program, modules, penguins, pictures] = process.argv.slice(2).map((path) => resolve(path));
 const { chromium } = createRequire(join(modules, 'x.js'))('playwright-core');
-const WAIT = 240_000;
+const WAIT = 600_000;
 const folder = mkdtempSync(join(tmpdir(), 'pmm-browser-'));
 const files = mkdtempSync(join(tmpdir(), 'pmm-files-'));
 mkdirSync(pictures, { recursive: true });
@@ -57,8 +57,8 @@ const drop = async (name, bytes) => {
   await page.locator('#file').setInputFiles(path);
 };
 const fit = async (minutes) => {
-  await page.getByLabel('Minutes').fill(minutes);
-  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByLabel('Minutes', { exact: true }).fill(minutes);
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
 };
 const state = (name) => page.locator('.tag', { hasText: new RegExp(`^${name}$`) }).waitFor();
 
@@ -175,12 +175,12 @@ try {
 
   // A text.
   const words = 'the cat sat on the mat and the dog ran to the sea and the sun was low in the sky by the old red barn ';
-  await drop('story.txt', words.repeat(160));
+  await drop('story.txt', words.repeat(60));
   await page.getByText('characters').waitFor();
   await fit('0.15');
   await state('finished');
   await page.getByRole('link', { name: 'Ask it' }).click();
-  await page.getByRole('button', { name: 'Write' }).click();
+  await page.getByRole('button', { name: 'Write', exact: true }).click();
   await page.waitForFunction(() => document.querySelector('[data-part=written]').textContent.length > 20);
   await page.locator('textarea').fill('the cat sat on the mat and the dog ran');
   await page.evaluate(() => { document.querySelector('textarea').setSelectionRange(19, 22); });
@@ -196,8 +196,8 @@ try {
   await fit('0.3');
   await state('finished');
   await page.getByRole('link', { name: 'Ask it' }).click();
-  await page.getByLabel('Class').selectOption('7');
-  await page.getByRole('button', { name: 'Draw' }).click();
+  await page.locator('label', { hasText: 'Class' }).locator('select').selectOption('7');
+  await page.getByRole('button', { name: 'Draw', exact: true }).click();
   await page.locator('[data-part=drawn] canvas').nth(15).waitFor();
   await page.locator('[data-part=drawn] button').first().click();
   const canvas = page.locator('canvas.brush');
@@ -219,10 +219,10 @@ try {
 
   // Stopped, gone on with, and killed with its server.
   await drop('long.csv', readFileSync(penguins));
-  await page.getByRole('button', { name: 'Start' }).waitFor();
+  await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
   await fit('3');
   await page.locator('path.s0').waitFor({ state: 'attached' });
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await state('stopped');
   await page.getByRole('button', { name: 'Go on' }).click();
   await state('running');
@@ -241,7 +241,7 @@ try {
   forgiven = false;
   const step = async () => Number((await page.getByText(/^step \d+/).innerText()).match(/\d+/)[0]);
   assert.ok((await step()) > 0);
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await state('stopped');
   told('a fit goes on after its server was killed');
 
