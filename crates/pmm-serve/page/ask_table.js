@@ -48,7 +48,7 @@ function card(column, given, changed) {
   const isNumber = Boolean(column.shape.edges);
   const modes = isNumber ? ['free', 'is', 'from–to'] : ['free', 'is', 'any of'];
   const buttons = modes.map((mode) => h('button', { 'aria-pressed': String(mode === 'free'), onclick: () => enter(mode) }, mode));
-  const element = h('div', { class: 'card', 'data-column': column.name }, h('div', { class: 'between' }, h('h3', {}, column.name), h('div', { class: 'modes', role: 'group', 'aria-label': `${column.name} is` }, buttons)), control, picture, stats);
+  const element = h('div', { class: 'card', 'data-column': column.name }, h('h3', {}, column.name), h('div', { class: 'modes', role: 'group', 'aria-label': `how ${column.name} is given` }, buttons), control, picture, stats);
   const real = column.shape;
   let law = null;
 
@@ -57,7 +57,7 @@ function card(column, given, changed) {
     const wish = given.get(column.name);
     const fixed = wish !== undefined && (typeof wish !== 'object' || wish === null);
     element.classList.toggle('fixed', wish !== undefined);
-    show(picture, histogram({ data: real, law: fixed ? undefined : law?.shape, label: `${column.name}: data and model` }));
+    show(picture, histogram({ data: real, law: fixed ? at(real, wish) : law?.shape, label: `${column.name}: data and model` }));
     stats.textContent = fixed || !law ? '' : law.quantiles?.length
       ? `median ${law.quantiles[2]}, 90 % ${law.quantiles[0]} to ${law.quantiles[4]}` : likeliest(law.shape);
   };
@@ -95,6 +95,15 @@ function card(column, given, changed) {
   };
   draw();
   return { element, update: (found) => { law = found; draw(); }, reset: () => { press('free'); show(control); draw(); } };
+}
+
+/** All at one value. */
+function at(shape, value) {
+  const inner = shape.edges?.slice(1, -1);
+  const bin = inner ? inner.filter((edge) => edge < Number(value)).length : shape.labels.indexOf(value);
+  if (inner && !Number.isFinite(Number(value))) return undefined;
+  const most = Math.max(...shape.shares);
+  return bin < 0 ? undefined : { ...shape, shares: shape.shares.map((_, i) => (i === bin ? most : 0)) };
 }
 
 function likeliest(shape) {

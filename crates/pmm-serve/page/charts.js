@@ -9,8 +9,9 @@ export function histogram({ data, law, width = 240, height = 64, label }) {
   const most = Math.max(1e-9, ...(data?.shares ?? [0]), ...(law?.shares ?? [0]));
   const gap = bins > 30 ? 0.5 : 1.5;
   const step = width / bins;
-  const bars = (shares, kind) => shares.map((share, bin) => s('rect', {
-    class: kind, x: bin * step + gap / 2, width: Math.max(step - gap, 0.5),
+  // The model's bars are narrower than the data's, so that both are seen.
+  const bars = (shares, kind, part) => shares.map((share, bin) => s('rect', {
+    class: kind, x: bin * step + (step - part * (step - gap)) / 2, width: Math.max(part * (step - gap), 0.5),
     y: height - (share / most) * height, height: (share / most) * height,
   }));
   const tips = shape.labels.map((name, bin) => s('rect', { x: bin * step, width: step, y: 0, height, fill: 'transparent' },
@@ -21,7 +22,7 @@ export function histogram({ data, law, width = 240, height = 64, label }) {
   const first = shape.edges && !isNumber(shape.labels[0]) ? short(shape.labels[0].split(' – ')[0]) : ends[0];
   const last = shape.edges && !isNumber(shape.labels[bins - 1]) ? short(shape.labels[bins - 1].split(' – ').at(-1)) : ends[1];
   return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': label ?? 'histogram' },
-    data && bars(data.shares, 'data'), law && bars(law.shares, 'law'),
+    data && bars(data.shares, 'data', 1), law && bars(law.shares, 'law', data ? 0.5 : 1),
     s('line', { class: 'axis', x1: 0, x2: width, y1: height, y2: height }),
     s('text', { x: 0, y: height + 12 }, first), s('text', { x: width, y: height + 12, 'text-anchor': 'end' }, last), tips);
 }

@@ -10,7 +10,6 @@ export function checkTable(place, name, schema) {
   const asked = (verb, query = '') => get(`/models/${enc(name)}/${verb}${query}`, { method: 'POST', body: text.value, type: 'text/csv' });
 
   const impute = act('Fill the gaps', async () => {
-    // With no draws at all there would be nothing to tell what is new by: a cell is new if it was empty.
     const found = await asked('impute');
     const before = parse(text.value).slice(1);
     const isNew = (r, c) => before[r] && (before[r][c] ?? '').trim() === '' && 'new';
@@ -26,7 +25,7 @@ export function checkTable(place, name, schema) {
       return { line: lines[r] ?? [], surprise: scores[at.surprise], broken: scores[at.broken_rules], worst: worst?.[0] };
     }).sort((a, b) => b.surprise - a.surprise);
     const view = rows.map((row) => [Number(row.surprise.toFixed(1)), ...header.map((_, c) => row.line[c] ?? ''), row.broken]);
-    const hot = (r, c) => header[c - 1]?.trim() === rows[r].worst && rows[r].surprise > 3 && 'hot';
+    const hot = (r, c) => header[c - 1]?.trim() === rows[r].worst && rows[r].surprise >= 5 && 'hot';
     show(out, h('p', { class: 'soft' }, 'The most surprising first, in nats; the cell that surprises most is marked.'), table(['surprise', ...header, 'rules broken'], view, hot));
   });
   const predict = act('Predict', async () => {

@@ -9,7 +9,7 @@ function fill(element, attributes, children) {
     else if (key in element && !(element instanceof SVGElement) && typeof value !== 'string') element[key] = value;
     else element.setAttribute(key, value === true ? '' : value);
   }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
   return element;
 }
 
@@ -21,7 +21,7 @@ export const s = (name, attributes, ...children) => fill(document.createElementN
 
 /** Puts children in place of those that are there. */
 export function show(element, ...children) {
-  element.replaceChildren(...children.flat().filter(Boolean));
+  element.replaceChildren(...children.flat(Infinity).filter(Boolean));
   return element;
 }
 

@@ -55,9 +55,4 @@ impl App {
                 .remedy("ask for fewer at a time, or raise --max-rows")),
         }
     }
-
-    /// What the library says, without the path of the folder.
-    pub(crate) fn problem(&self, error: &pmm::Error) -> Problem {
-        Problem::of(error).within(self.workspace.root())
-    }
 }

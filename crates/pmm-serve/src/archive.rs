@@ -39,7 +39,8 @@ pub(crate) fn pack(folder: &Path, name: &str, out: impl Write) -> std::io::Resul
 
 /// Unpacks a model into a folder: known names of plain files only, and no more bytes than are believable.
 pub(crate) fn unpack(bytes: &[u8], folder: &Path) -> Result<(), Problem> {
-    let damaged = |error: std::io::Error| Problem::refused(format!("the archive cannot be unpacked: {error}"));
+    let damaged =
+        |error: std::io::Error| Problem::refused(format!("the archive cannot be unpacked: {error}"));
     let most = (bytes.len() as u64).saturating_mul(INFLATION);
     let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(most));
     for entry in archive.entries().map_err(damaged)? {
@@ -49,7 +50,10 @@ pub(crate) fn unpack(bytes: &[u8], folder: &Path) -> Result<(), Problem> {
             continue;
         }
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
-        if !entry.header().entry_type().is_file() || !FILES.contains(&name.as_str()) || path.components().count() > 2 {
+        if !entry.header().entry_type().is_file()
+            || !FILES.contains(&name.as_str())
+            || path.components().count() > 2
+        {
             return Err(Problem::refused(format!("{} is no file of a model", path.display()))
                 .remedy("send what a download of a model gives"));
         }
@@ -87,7 +91,11 @@ mod tests {
         let inner = folder.path().join("in");
         std::fs::create_dir(&inner).unwrap();
         for name in ["m.pmm/evil.sh", "../../config.toml", "m.pmm/state/config.toml", "x"] {
-            assert_eq!(unpack(&archive(name, tar::EntryType::Regular), &inner).unwrap_err().status, 422, "{name}");
+            assert_eq!(
+                unpack(&archive(name, tar::EntryType::Regular), &inner).unwrap_err().status,
+                422,
+                "{name}"
+            );
         }
         assert!(unpack(&archive("m.pmm/report.html", tar::EntryType::Symlink), &inner).is_err());
         assert!(unpack(b"no archive", &inner).is_err());

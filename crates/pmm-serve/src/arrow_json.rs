@@ -1,8 +1,8 @@
 //! Rows of Arrow batches as JSON.
 
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use pmm::arrow::{Array, ArrayRef, DataType, RecordBatch, types};
 use pmm::arrow::cast::AsArray;
+use pmm::arrow::{Array, ArrayRef, DataType, RecordBatch, types};
 use serde_json::Value;
 
 use crate::problem::Problem;
@@ -22,7 +22,11 @@ pub(crate) fn rows(batch: &RecordBatch) -> Result<Vec<Vec<Value>>, Problem> {
 fn values(array: &ArrayRef) -> Result<Vec<Value>, Problem> {
     macro_rules! numbers {
         ($kind:ty) => {
-            Ok(array.as_primitive::<$kind>().iter().map(|value| value.map_or(Value::Null, Value::from)).collect())
+            Ok(array
+                .as_primitive::<$kind>()
+                .iter()
+                .map(|value| value.map_or(Value::Null, Value::from))
+                .collect())
         };
     }
     match array.data_type() {
@@ -41,7 +45,10 @@ fn values(array: &ArrayRef) -> Result<Vec<Value>, Problem> {
             // The shortest text of the number itself, not of its neighbour among the wider ones.
             let wide = |value: f32| value.to_string().parse::<f64>().unwrap_or(f64::from(value));
             let array = array.as_primitive::<types::Float32Type>();
-            Ok(array.iter().map(|value| value.map_or(Value::Null, |value| Value::from(wide(value)))).collect())
+            Ok(array
+                .iter()
+                .map(|value| value.map_or(Value::Null, |value| Value::from(wide(value))))
+                .collect())
         }
         DataType::Float64 => numbers!(types::Float64Type),
         _ => texts(array),
@@ -49,7 +56,8 @@ fn values(array: &ArrayRef) -> Result<Vec<Value>, Problem> {
 }
 
 fn texts(array: &ArrayRef) -> Result<Vec<Value>, Problem> {
-    let failed = |error: &dyn std::fmt::Display| Problem::internal(format!("a column cannot be shown: {error}"));
+    let failed =
+        |error: &dyn std::fmt::Display| Problem::internal(format!("a column cannot be shown: {error}"));
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(array, &options).map_err(|error| failed(&error))?;
     let cell = |row: usize| match array.is_null(row) {

@@ -1,9 +1,12 @@
 //! The description of the API: one OpenAPI document, made from the requests themselves.
 
+use utoipa::openapi::path::PathItem;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
 use utoipa::{Modify, OpenApi};
 
 use crate::api;
+use crate::problem::Problem;
 
 /// The OpenAPI document.
 #[derive(OpenApi)]
@@ -18,8 +21,9 @@ use crate::api;
         api::texts::infill, api::images::inpaint, api::trace::trace, api::method::method,
         api::fits::list, api::fits::begin, api::fits::status, api::fits::stop, api::fits::resume, api::fits::events,
     ),
+    components(schemas(Problem)),
     security(("token" = [])),
-    modifiers(&Token)
+    modifiers(&Token, &Problems)
 )]
 pub(crate) struct Document;
 
@@ -30,5 +34,26 @@ impl Modify for Token {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
         document.components.get_or_insert_default().add_security_scheme("token", scheme);
+    }
+}
+
+/// What is wrong is told in the same way everywhere.
+struct Problems;
+
+impl Modify for Problems {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let problem = || {
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+            let words = "What is wrong, and what to do.";
+            ResponseBuilder::new().description(words).content("application/problem+json", content).build()
+        };
+        for item in document.paths.paths.values_mut() {
+            let PathItem { get, put, post, .. } = item;
+            for operation in [get, put, post].into_iter().flatten() {
+                for status in ["4XX", "5XX"] {
+                    operation.responses.responses.insert(status.to_owned(), problem().into());
+                }
+            }
+        }
     }
 }

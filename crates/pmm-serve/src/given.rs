@@ -10,9 +10,8 @@ use utoipa::ToSchema;
 pub(crate) type Given = BTreeMap<String, Wish>;
 
 /// What is given of a column: a value, a list of values, or a range.
-#[derive(Debug, Clone, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(untagged)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) enum Wish {
     /// One of these.
     Any(Vec<Cell>),
@@ -23,9 +22,8 @@ pub(crate) enum Wish {
 }
 
 /// A range of numbers or dates; an end that is not there is open.
-#[derive(Debug, Clone, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct Range {
     /// The least.
     #[serde(default)]
@@ -36,9 +34,8 @@ pub(crate) struct Range {
 }
 
 /// A cell as JSON has it.
-#[derive(Debug, Clone, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(untagged)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) enum Cell {
     /// Missing.
     Missing(()),

@@ -119,7 +119,8 @@ impl Guard {
         }
         let name = self.cookie();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.split_once('='));
+        let mut pairs =
+            cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.split_once('='));
         match pairs.any(|(key, value)| key.trim() == name && secret::same(value.trim(), &self.session)) {
             true => Ok(()),
             false => Err(Problem::stranger()),
@@ -169,7 +170,9 @@ mod tests {
         for host in ["127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000"] {
             assert!(guard.is_own(host), "{host}");
         }
-        for host in ["evil.example:8000", "127.0.0.1", "127.0.0.1:80", "localhost", "", "10.0.0.1:8000", "a:b:8000"] {
+        for host in
+            ["evil.example:8000", "127.0.0.1", "127.0.0.1:80", "localhost", "", "10.0.0.1:8000", "a:b:8000"]
+        {
             assert!(!guard.is_own(host), "{host}");
         }
         let open = at("0.0.0.0:8000");

@@ -12,6 +12,7 @@ mod document;
 mod fits;
 mod given;
 mod guard;
+mod json;
 mod mcp;
 mod metrics;
 mod options;
@@ -26,7 +27,7 @@ mod table_body;
 mod work;
 mod workspace;
 
-pub use mcp::{Assistant, serve_assistant};
+pub use mcp::Assistant;
 pub use options::{Limits, Options};
 pub use problem::Problem;
 pub use server::{Server, StartError};

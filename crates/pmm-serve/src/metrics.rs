@@ -31,9 +31,11 @@ impl Metrics {
                 let _ = writeln!(text, "{name}{labels} {value}");
             }
         };
-        let responses = self.responses.iter().enumerate().map(|(i, counter)| {
-            (format!("{{status=\"{}xx\"}}", i + 1), counter.load(Ordering::Relaxed))
-        });
+        let responses = self
+            .responses
+            .iter()
+            .enumerate()
+            .map(|(i, counter)| (format!("{{status=\"{}xx\"}}", i + 1), counter.load(Ordering::Relaxed)));
         metric("pmm_responses_total", "counter", "Responses by status.", &responses.collect::<Vec<_>>());
         let one = |value: u64| [(String::new(), value)];
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -55,7 +55,8 @@ pub(crate) async fn index(
     };
     let failed = |error: std::io::Error| Problem::internal(error.to_string());
     let Some(cookie) = app.guard.exchange(&token).map_err(failed)? else {
-        return Err(Problem::stranger().remedy("this address was used before: open the last one that pmm serve printed"));
+        return Err(Problem::stranger()
+            .remedy("this address was used before: open the last one that pmm serve printed"));
     };
     app.links.send_replace(app.guard.link());
     let home = HeaderValue::from_static("/");
@@ -77,11 +78,19 @@ mod tests {
     #[test]
     fn nothing_comes_from_elsewhere() {
         let page = include_str!("../page/index.html");
-        for (name, contents) in FILES.iter().map(|(name, _, contents)| (*name, *contents)).chain([("index.html", page)]) {
+        for (name, contents) in
+            FILES.iter().map(|(name, _, contents)| (*name, *contents)).chain([("index.html", page)])
+        {
             let own = contents.replace("http://www.w3.org/2000/svg", "");
-            assert!(!own.contains("http://") && !own.contains("https://") && !own.contains("@import"), "{name}");
+            assert!(
+                !own.contains("http://") && !own.contains("https://") && !own.contains("@import"),
+                "{name}"
+            );
             assert!(!own.contains("innerHTML") && !own.contains("eval("), "{name}");
         }
-        assert!(!page.contains("<style") && !page.contains(" style=") && !page.contains(" on"), "inline parts");
+        assert!(
+            !page.contains("<style") && !page.contains(" style=") && !page.contains(" on"),
+            "inline parts"
+        );
     }
 }

@@ -78,7 +78,10 @@ enum Sink {
     /// Nothing is known of the columns yet.
     New,
     Typed(Writer),
-    Json { out: Chunks, is_first: bool },
+    Json {
+        out: Chunks,
+        is_first: bool,
+    },
 }
 
 impl Rows {
@@ -120,9 +123,8 @@ impl Rows {
             Format::ArrowStream => FileFormat::ArrowStream,
             Format::Parquet => FileFormat::Parquet,
         };
-        self.sink = Sink::Typed(
-            Writer::stream(out, format, columns).map_err(|error| Problem::of(&error.into()))?,
-        );
+        self.sink =
+            Sink::Typed(Writer::stream(out, format, columns).map_err(|error| Problem::of(&error.into()))?);
         Ok(())
     }
 

@@ -234,7 +234,9 @@ fn router(app: Shared) -> Router {
         .fallback(async || Problem::missing("there is nothing here"))
         .method_not_allowed_fallback(async || Problem::method())
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
-            axum::response::IntoResponse::into_response(Problem::internal("this is a bug: the request ended in a panic"))
+            axum::response::IntoResponse::into_response(Problem::internal(
+                "this is a bug: the request ended in a panic",
+            ))
         }))
         .layer(middleware::from_fn_with_state(app.clone(), guard))
         .with_state(app)

@@ -45,7 +45,8 @@ pub(crate) async fn streamed(
     })))
 }
 
-/// Bytes for a client. A client that takes nothing for too long is given up.
+/// Bytes for a client, which are sent when they are many or flushed: a job that fails before has sent nothing. A client that takes
+/// nothing for too long is given up.
 pub(crate) struct Chunks {
     sender: mpsc::Sender<Result<Bytes, Problem>>,
     handle: Handle,
@@ -75,12 +76,5 @@ impl Write for Chunks {
 
     fn flush(&mut self) -> io::Result<()> {
         if self.buffer.is_empty() { Ok(()) } else { self.send() }
-    }
-}
-
-impl Drop for Chunks {
-    fn drop(&mut self) {
-        // What a writer left: it has said that it was done.
-        let _ = self.flush();
     }
 }

@@ -10,9 +10,8 @@ use crate::given::Cell;
 use crate::problem::Problem;
 
 /// Rows as JSON: `{"columns": ["a", "b"], "rows": [[1, "x"], [null, "y"]]}`.
-#[derive(Debug, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct TableBody {
     /// The names of the columns.
     pub(crate) columns: Vec<String>,
@@ -28,7 +27,9 @@ impl TableBody {
         for (at, row) in self.rows.iter().enumerate() {
             if row.len() != self.columns.len() {
                 let (cells, columns) = (row.len(), self.columns.len());
-                return Err(Problem::refused(format!("row {at} has {cells} cells, there are {columns} columns")));
+                return Err(Problem::refused(format!(
+                    "row {at} has {cells} cells, there are {columns} columns"
+                )));
             }
             let cells: Vec<String> = row.iter().map(Cell::text).collect();
             line(&mut text, cells.iter().map(String::as_str));

@@ -193,7 +193,9 @@ fn is_data_name(name: &str) -> bool {
     ];
     let name = name.to_lowercase();
     let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".xz")).unwrap_or(&name);
-    plain.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) || plain.starts_with("text8")
+    plain.ends_with("ubyte")
+        || plain.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+        || plain.starts_with("text8")
 }
 
 /// Whether a folder holds texts or images to learn.

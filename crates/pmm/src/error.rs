@@ -267,6 +267,9 @@ pub enum Error {
     /// Values off their support.
     #[error(transparent)]
     Space(#[from] pmm_core::SpaceError),
+    /// Points that make no target.
+    #[error(transparent)]
+    Target(#[from] pmm_core::TargetError),
     /// No cells came.
     #[error(transparent)]
     Cells(#[from] pmm_net::table::GenerateError),

@@ -1,8 +1,8 @@
 //! The method at work where the answer is known: a small target for each pair, its exact denoiser, and posterior means on their way.
 
 use pmm_core::{
-    Block, Categorical, Clock, Elements, Estimates, Exponential, Finish, FiniteTarget, Gamma, Head, Normal, Poisson, Space,
-    States, Streams, TimeGrid, Values, online,
+    Block, Categorical, Clock, Elements, Estimates, Exponential, Finish, FiniteTarget, Gamma, Head, Normal,
+    Poisson, Space, States, Streams, TimeGrid, Values, online,
 };
 
 use crate::error::Error;

@@ -79,6 +79,29 @@ impl TableDenoiser {
         Ok(filled)
     }
 
+    /// Draws the cells with conditions alone, given those that are known: what is known of the rows then, rules applied. For reveal
+    /// clocks.
+    pub fn draw_conditions(
+        &self,
+        cells: &[Option<Cell>],
+        conditions: &Conditions,
+        options: FillOptions,
+        streams: &Streams,
+    ) -> Result<Vec<Option<Cell>>, GenerateError> {
+        let columns = self.net().coordinates().columns.len();
+        let row = |(row, cells): (usize, &[Option<Cell>])| self.walk_row(cells, row as u64, streams);
+        let mut rows: Vec<WalkRow> = cells.chunks_exact(columns).enumerate().map(row).collect();
+        self.meet(&mut rows, &conditions.columns(), conditions, options, streams)?;
+        let known = |row: WalkRow| {
+            row.cells
+                .into_iter()
+                .zip(row.known)
+                .map(|(cell, known)| known.then_some(cell))
+                .collect::<Vec<_>>()
+        };
+        Ok(rows.into_iter().flat_map(known).collect())
+    }
+
     /// One cell of every row after the other: each from its law given those before.
     fn reveal(
         &self,

@@ -25,10 +25,15 @@ impl FromRequest<Shared> for Whole {
         if length.is_some_and(|length| length > most) {
             return Err(too_large());
         }
-        let bytes = axum::body::to_bytes(request.into_body(), usize::try_from(most).unwrap_or(usize::MAX)).await;
+        let bytes =
+            axum::body::to_bytes(request.into_body(), usize::try_from(most).unwrap_or(usize::MAX)).await;
         bytes.map(Self).map_err(|error| {
             let text = error.to_string();
-            if text.contains("limit") { too_large() } else { Problem::bad(format!("the body did not come: {text}")) }
+            if text.contains("limit") {
+                too_large()
+            } else {
+                Problem::bad(format!("the body did not come: {text}"))
+            }
         })
     }
 }
@@ -37,7 +42,8 @@ impl Whole {
     /// The body as JSON; an empty one says nothing.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let bytes: &[u8] = if self.0.is_empty() { b"{}" } else { &self.0 };
-        serde_json::from_slice(bytes).map_err(|error| Problem::bad(format!("the request is not understood: {error}")))
+        serde_json::from_slice(bytes)
+            .map_err(|error| Problem::bad(format!("the request is not understood: {error}")))
     }
 }
 

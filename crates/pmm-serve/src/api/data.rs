@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -16,6 +15,7 @@ use super::ask::Whole;
 use super::models::{ColumnView, columns};
 use crate::app::Shared;
 use crate::fits::FitRequest;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::work::blocking;
 use crate::workspace::DataEntry;
@@ -52,8 +52,7 @@ pub(crate) async fn list(State(app): State<Shared>) -> Result<Json<Vec<DataEntry
 /// A new data file. Its name says what it is; nothing is replaced.
 #[utoipa::path(put, path = "/v1/data/{name}", params(("name" = String, Path, description = "The file's name.")),
     request_body(content = String, content_type = "application/octet-stream"),
-    responses((status = 201, description = "It is there."), (status = 400, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem)))]
+    responses((status = 201, description = "It is there.")))]
 pub(crate) async fn upload(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -89,8 +88,7 @@ pub(crate) async fn upload(
 /// What is in a file: columns with reasons, rules, and what a fit would take. Nothing is written.
 #[utoipa::path(post, path = "/v1/data/{name}/inspect", params(("name" = String, Path, description = "The file's name.")),
     request_body(content = FitRequest, description = "Wishes about the fit; `data` and `model` are not looked at."),
-    responses((status = 200, body = Found), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 422, body = Problem)))]
+    responses((status = 200, body = Found)))]
 pub(crate) async fn inspect(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -17,6 +16,7 @@ use tokio::sync::watch;
 use super::ask::Whole;
 use crate::app::Shared;
 use crate::fits::{Fit, FitEvent, FitRequest, FitState, FitStatus};
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::work::blocking;
 
@@ -28,9 +28,7 @@ pub(crate) async fn list(State(app): State<Shared>) -> Json<Vec<FitStatus>> {
 
 /// Begins a fit, when it is its turn.
 #[utoipa::path(post, path = "/v1/fits", request_body = FitRequest,
-    responses((status = 202, body = FitStatus), (status = 400, body = Problem), (status = 403, body = Problem),
-              (status = 404, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem),
-              (status = 422, body = Problem), (status = 503, body = Problem)))]
+    responses((status = 202, body = FitStatus)))]
 pub(crate) async fn begin(
     State(app): State<Shared>,
     body: Whole,
@@ -45,7 +43,7 @@ pub(crate) async fn begin(
 
 /// How far a fit is.
 #[utoipa::path(get, path = "/v1/fits/{name}", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, body = FitStatus), (status = 404, body = Problem)))]
+    responses((status = 200, body = FitStatus)))]
 pub(crate) async fn status(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -55,7 +53,7 @@ pub(crate) async fn status(
 
 /// Stops a fit; what it has learned is kept, and it can go on.
 #[utoipa::path(post, path = "/v1/fits/{name}/stop", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 202, body = FitStatus), (status = 403, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 202, body = FitStatus)))]
 pub(crate) async fn stop(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -66,8 +64,7 @@ pub(crate) async fn stop(
 
 /// Goes on with a fit that was stopped, or whose server was, as if it had never been.
 #[utoipa::path(post, path = "/v1/fits/{name}/resume", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 202, body = FitStatus), (status = 403, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem)))]
+    responses((status = 202, body = FitStatus)))]
 pub(crate) async fn resume(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -79,7 +76,7 @@ pub(crate) async fn resume(
 
 /// A fit as it goes: server-sent events. The first, `status`, says how far it is; the last is `state` with an end.
 #[utoipa::path(get, path = "/v1/fits/{name}/events", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, content_type = "text/event-stream", body = String), (status = 404, body = Problem)))]
+    responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(crate) async fn events(
     State(app): State<Shared>,
     Path(name): Path<String>,

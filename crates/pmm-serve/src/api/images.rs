@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +12,7 @@ use utoipa::ToSchema;
 use super::ask::Whole;
 use super::sample::SampleRequest;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 use crate::shelf::Opened;
@@ -117,9 +117,7 @@ pub(crate) async fn sample(
 /// An image with its unknown part filled in; all other pixels stay as they are.
 #[utoipa::path(post, path = "/v1/models/{name}/inpaint", params(("name" = String, Path, description = "The model's name.")),
     request_body = InpaintRequest,
-    responses((status = 200, content((ImagesView = "application/json"), (Vec<u8> = "image/png"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem),
-              (status = 413, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
+    responses((status = 200, content((ImagesView = "application/json"), (Vec<u8> = "image/png")))))]
 pub(crate) async fn inpaint(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -1,6 +1,5 @@
 //! What if: the law of every column, given some.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use pmm::table::{Laws, Shape};
@@ -10,6 +9,7 @@ use utoipa::ToSchema;
 use super::ask::Whole;
 use crate::app::Shared;
 use crate::given::{Given, give};
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 
@@ -67,9 +67,7 @@ fn view(laws: &Laws<'_>) -> Result<LawView, Problem> {
 /// What if: given some columns, the law of every other, each by itself.
 #[utoipa::path(post, path = "/v1/models/{name}/laws", params(("name" = String, Path, description = "The model's name.")),
     request_body = LawsRequest,
-    responses((status = 200, body = LawsView), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+    responses((status = 200, body = LawsView)))]
 pub(crate) async fn laws(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -1,6 +1,5 @@
 //! The method itself, where the answer is known: posterior means of the four pairs by their oracles.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use pmm::core::Streams;
 use serde::{Deserialize, Serialize};
@@ -8,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::ask::Asked;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 
 /// Ways that are shown, samples behind the shares, and steps.
@@ -45,8 +45,7 @@ pub(crate) struct MethodView {
 /// A conjugate pair at work on a known target, by its exact denoiser.
 #[utoipa::path(get, path = "/v1/method/{pair}",
     params(("pair" = String, Path, description = "normal, poisson, categorical or gamma."), MethodQuery),
-    responses((status = 200, body = MethodView), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 503, body = Problem)))]
+    responses((status = 200, body = MethodView)))]
 pub(crate) async fn method(
     State(app): State<Shared>,
     Path(pair): Path<String>,

@@ -1,6 +1,5 @@
 //! Models: what there are, what each is, to take away and to bring.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::ask::{Asked, Whole};
 use crate::app::Shared;
 use crate::archive;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 use crate::shelf::Opened;
@@ -106,7 +106,7 @@ fn tagged(headers: &HeaderMap, opened: &Opened, answer: impl IntoResponse) -> Re
 
 /// What a model is, how it was trained and how big it is.
 #[utoipa::path(get, path = "/v1/models/{name}", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, body = Object), (status = 304, description = "As it was."), (status = 404, body = Problem)))]
+    responses((status = 200, body = Object), (status = 304, description = "As it was.")))]
 pub(crate) async fn info(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -138,8 +138,7 @@ pub(crate) struct SchemaView {
 
 /// The columns of a model of a table.
 #[utoipa::path(get, path = "/v1/models/{name}/schema", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, body = SchemaView), (status = 304, description = "As it was."), (status = 404, body = Problem),
-              (status = 409, body = Problem)))]
+    responses((status = 200, body = SchemaView), (status = 304, description = "As it was.")))]
 pub(crate) async fn schema(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -159,14 +158,14 @@ pub(crate) async fn schema(
 
 /// The model card, as Markdown.
 #[utoipa::path(get, path = "/v1/models/{name}/card", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, content_type = "text/markdown", body = String), (status = 404, body = Problem)))]
+    responses((status = 200, content_type = "text/markdown", body = String)))]
 pub(crate) async fn card(State(app): State<Shared>, Path(name): Path<String>) -> Result<Response, Problem> {
     file(&app, name, "README.md", "text/markdown; charset=utf-8").await
 }
 
 /// The report, if one was made.
 #[utoipa::path(get, path = "/v1/models/{name}/report", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, content_type = "text/html", body = String), (status = 404, body = Problem)))]
+    responses((status = 200, content_type = "text/html", body = String)))]
 pub(crate) async fn report(State(app): State<Shared>, Path(name): Path<String>) -> Result<Response, Problem> {
     let mut response = file(&app, name, "report.html", "text/html; charset=utf-8").await?;
     // It may be a stranger's: it can be looked at, and nothing else.
@@ -177,12 +176,20 @@ pub(crate) async fn report(State(app): State<Shared>, Path(name): Path<String>) 
 
 /// What a fit of images draws so far.
 #[utoipa::path(get, path = "/v1/models/{name}/preview", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, content_type = "image/png", body = Vec<u8>), (status = 404, body = Problem)))]
-pub(crate) async fn preview(State(app): State<Shared>, Path(name): Path<String>) -> Result<Response, Problem> {
+    responses((status = 200, content_type = "image/png", body = Vec<u8>)))]
+pub(crate) async fn preview(
+    State(app): State<Shared>,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     file(&app, name, "preview.png", "image/png").await
 }
 
-async fn file(app: &Shared, name: String, file: &'static str, kind: &'static str) -> Result<Response, Problem> {
+async fn file(
+    app: &Shared,
+    name: String,
+    file: &'static str,
+    kind: &'static str,
+) -> Result<Response, Problem> {
     let app = app.clone();
     let bytes = blocking(move || {
         let path = app.workspace.model(&name)?.join(file);
@@ -193,8 +200,11 @@ async fn file(app: &Shared, name: String, file: &'static str, kind: &'static str
 
 /// The model as one file (tar, gzipped), which another server takes.
 #[utoipa::path(get, path = "/v1/models/{name}/archive", params(("name" = String, Path, description = "The model's name.")),
-    responses((status = 200, content_type = "application/gzip", body = Vec<u8>), (status = 404, body = Problem)))]
-pub(crate) async fn download(State(app): State<Shared>, Path(name): Path<String>) -> Result<Response, Problem> {
+    responses((status = 200, content_type = "application/gzip", body = Vec<u8>)))]
+pub(crate) async fn download(
+    State(app): State<Shared>,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     // Only what can be opened is handed out.
     let opened = app.open(name.clone()).await?;
     let path = app.workspace.model(&name)?;
@@ -214,9 +224,8 @@ pub(crate) async fn download(State(app): State<Shared>, Path(name): Path<String>
 
 /// A model from elsewhere, as a download gives it. It is read whole before it is taken.
 #[utoipa::path(put, path = "/v1/models/{name}", params(("name" = String, Path, description = "The model's name.")),
-    request_body(content = String, content_type = "application/gzip"),
-    responses((status = 201, description = "It is there."), (status = 400, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)))]
+    request_body(content = String, content_type = "application/octet-stream"),
+    responses((status = 201, description = "It is there.")))]
 pub(crate) async fn upload(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -275,8 +284,7 @@ pub(crate) struct MarginalView {
 /// How the columns of new rows are spread, beside those of the data.
 #[utoipa::path(get, path = "/v1/models/{name}/marginals",
     params(("name" = String, Path, description = "The model's name."), MarginalsQuery),
-    responses((status = 200, body = Vec<MarginalView>), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem)))]
+    responses((status = 200, body = Vec<MarginalView>)))]
 pub(crate) async fn marginals(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -15,9 +15,8 @@ use crate::problem::Problem;
 use crate::reply;
 
 /// What to draw. What is not for the kind of model is refused.
-#[derive(Debug, Clone, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct SampleRequest {
     /// How many rows, texts or images.
     #[schema(minimum = 0, default = 10)]
@@ -78,10 +77,7 @@ impl SampleRequest {
     request_body = SampleRequest,
     responses((status = 200, description = "Rows as they are drawn: {\"seed\", \"columns\", \"rows\"}; texts; images.", content(
                 (Object = "application/json"), (String = "text/csv"), (Vec<u8> = "application/vnd.apache.arrow.stream"),
-                (Vec<u8> = "application/vnd.apache.parquet"), (String = "text/plain"), (Vec<u8> = "image/png"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.parquet"), (String = "text/plain"), (Vec<u8> = "image/png")))))]
 pub(crate) async fn sample(
     State(app): State<Shared>,
     Path(name): Path<String>,

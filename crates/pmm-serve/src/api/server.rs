@@ -1,6 +1,5 @@
 //! The server itself: whether it lives, what it is, its numbers, its description.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -9,6 +8,7 @@ use utoipa::{OpenApi, ToSchema};
 
 use crate::app::Shared;
 use crate::document::Document;
+use crate::json::Json;
 
 /// What the server is.
 #[derive(Debug, Serialize, ToSchema)]

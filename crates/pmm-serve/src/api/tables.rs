@@ -1,9 +1,12 @@
 //! Rows that a client sends: filled, predicted, scored.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use pmm::table::{Empty, Model};
+use pmm::arrow::{DataType, Field, Float64Array, RecordBatch, Schema};
+use pmm::table::{Empty, Model, OutputColumn, ScoredRow};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -67,6 +70,9 @@ pub(crate) struct ScoreQuery {
     /// The number of the first row.
     #[serde(default)]
     first_row: u64,
+    /// Adds the surprise of every cell, in columns `surprise: NAME`.
+    #[serde(default)]
+    cells: bool,
 }
 
 /// What an empty cell says.
@@ -101,10 +107,7 @@ fn check_draws(draws: u64) -> Result<(), Problem> {
     params(("name" = String, Path, description = "The model's name."), ImputeQuery),
     request_body(content((TableBody = "application/json"), (String = "text/csv"))),
     responses((status = 200, description = "The rows: {\"seed\", \"columns\", \"rows\"}.", content((Object = "application/json"), (String = "text/csv"),
-                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet")))))]
 pub(crate) async fn impute(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -138,10 +141,7 @@ pub(crate) async fn impute(
     params(("name" = String, Path, description = "The model's name."), PredictQuery),
     request_body(content((TableBody = "application/json"), (String = "text/csv"))),
     responses((status = 200, description = "A row for each: {\"seed\", \"columns\", \"rows\"}.", content((Object = "application/json"), (String = "text/csv"),
-                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet")))))]
 pub(crate) async fn predict(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -175,10 +175,7 @@ pub(crate) async fn predict(
     params(("name" = String, Path, description = "The model's name."), ScoreQuery),
     request_body(content((TableBody = "application/json"), (String = "text/csv"))),
     responses((status = 200, description = "A row for each: {\"seed\", \"columns\", \"rows\"}.", content((Object = "application/json"), (String = "text/csv"),
-                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet"))),
-              (status = 400, body = Problem), (status = 404, body = Problem), (status = 406, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+                (Vec<u8> = "application/vnd.apache.arrow.stream"), (Vec<u8> = "application/vnd.apache.parquet")))))]
 pub(crate) async fn score(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -190,13 +187,38 @@ pub(crate) async fn score(
     let data = table_body::data(&headers, body.0, opened.table()?.schema())?;
     reply::rows(&app, &opened, &headers, query.seed, move |model, out| {
         let score = model.score(data).seed(query.seed).first_row(query.first_row).empty(query.empty.into());
-        let (columns, mut row) = (Model::score_columns(), query.first_row);
+        let mut columns = Model::score_columns();
+        if query.cells {
+            let names = model.schema().columns.iter().map(|column| format!("surprise: {}", column.name));
+            columns.extend(names.map(|name| OutputColumn::new(name, DataType::Float64)));
+        }
+        let mut row = query.first_row;
         for batch in score.batches()? {
             let batch = batch?;
-            out.write(&columns, &model.score_table(row, &batch)?)?;
+            let mut table = model.score_table(row, &batch)?;
+            if query.cells {
+                table = with_cells(&table, &batch, &columns)?;
+            }
+            out.write(&columns, &table)?;
             row += batch.len() as u64;
         }
         Ok(columns)
     })
     .await
+}
+
+/// Scores with the surprise of every cell beside them.
+fn with_cells(
+    table: &RecordBatch,
+    rows: &[ScoredRow],
+    columns: &[OutputColumn],
+) -> Result<RecordBatch, Problem> {
+    let mut arrays = table.columns().to_vec();
+    for at in 0..columns.len() - table.num_columns() {
+        let surprise = |row: &ScoredRow| row.cells.get(at)?.as_ref().map(|cell| cell.surprise);
+        arrays.push(Arc::new(rows.iter().map(surprise).collect::<Float64Array>()));
+    }
+    let fields: Vec<Field> = columns.iter().map(|column| column.field.clone()).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        .map_err(|error| Problem::internal(format!("the scores cannot be put together: {error}")))
 }

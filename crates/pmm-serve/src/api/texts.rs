@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +13,7 @@ use utoipa::ToSchema;
 use super::ask::Whole;
 use super::sample::SampleRequest;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 use crate::shelf::Opened;
@@ -68,7 +68,11 @@ pub(crate) async fn sample(
     Ok(response)
 }
 
-fn prepared<'m>(opened: &'m Opened, request: &SampleRequest) -> Result<pmm::text::Sample<'m>, Problem> {
+/// What to draw, as the library takes it.
+pub(crate) fn prepared<'m>(
+    opened: &'m Opened,
+    request: &SampleRequest,
+) -> Result<pmm::text::Sample<'m>, Problem> {
     let drawing = Drawing { temperature: request.temperature, ..Drawing::default() };
     let sample = opened.text()?.sample(request.count).seed(request.seed).given(&request.beginning);
     let sample = sample.drawing(drawing);
@@ -79,9 +83,8 @@ fn prepared<'m>(opened: &'m Opened, request: &SampleRequest) -> Result<pmm::text
 }
 
 /// A text whose gaps are to be filled.
-#[derive(Debug, Clone, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct InfillRequest {
     /// The text; gaps are `____` (three or more, one token each), `[MASK:12]`, or `[MASK]` for a gap of any length.
     pub(crate) text: String,
@@ -145,9 +148,7 @@ pub(crate) fn complete(
 /// A text with its gaps filled; all else is kept to the byte.
 #[utoipa::path(post, path = "/v1/models/{name}/infill", params(("name" = String, Path, description = "The model's name.")),
     request_body = InfillRequest,
-    responses((status = 200, body = CompletionsView), (status = 400, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+    responses((status = 200, body = CompletionsView)))]
 pub(crate) async fn infill(
     State(app): State<Shared>,
     Path(name): Path<String>,

@@ -1,6 +1,5 @@
 //! See inside: posterior means on their way from the prior to a sample.
 
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -10,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::ask::Asked;
 use crate::app::Shared;
+use crate::json::Json;
 use crate::problem::Problem;
 use crate::reply::mark;
 
@@ -38,9 +38,7 @@ enum Traced {
 /// A sample in the making: ways of the columns' expected values (tables), texts after every call (texts), a moving picture (images).
 #[utoipa::path(get, path = "/v1/models/{name}/trace",
     params(("name" = String, Path, description = "The model's name."), TraceQuery),
-    responses((status = 200, content((Object = "application/json"), (Vec<u8> = "image/png"))), (status = 400, body = Problem),
-              (status = 404, body = Problem), (status = 409, body = Problem), (status = 422, body = Problem),
-              (status = 503, body = Problem)))]
+    responses((status = 200, content((Object = "application/json"), (Vec<u8> = "image/png")))))]
 pub(crate) async fn trace(
     State(app): State<Shared>,
     Path(name): Path<String>,

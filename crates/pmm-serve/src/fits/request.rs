@@ -10,9 +10,8 @@ use utoipa::ToSchema;
 use crate::problem::Problem;
 
 /// A fit to begin. What is not said is chosen for the data.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct FitRequest {
     /// The data's name in the folder.
     pub(crate) data: String,
@@ -38,9 +37,8 @@ pub(crate) struct FitRequest {
 }
 
 /// What a column should be, where that is not what is found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, rmcp::schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(crate = "rmcp::schemars")]
 pub(crate) struct ColumnWish {
     /// real, count, positive, category, yes_no, date_time, identifier or text.
     pub(crate) kind: Option<String>,
@@ -62,7 +60,9 @@ impl FitRequest {
         let mut overrides = Overrides::default();
         for (name, wish) in &self.columns {
             let fields = [("kind", &wish.kind), ("pair", &wish.pair)];
-            for (field, value) in fields.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?))) {
+            for (field, value) in
+                fields.into_iter().filter_map(|(field, value)| Some((field, value.as_ref()?)))
+            {
                 overrides
                     .set(&format!("columns.{name}.{field}"), value)
                     .map_err(|error| Problem::of(&error.into()))?;

@@ -170,7 +170,11 @@ impl<'m> Laws<'m> {
             RowLaw::Number(law) => Some(of(law, numbers, row)),
             RowLaw::Levels(_) => None,
         };
-        let laws: Vec<Option<T>> = self.rows.par_iter().enumerate().with_min_len(16).map(law).collect();
+        // A few are done before other threads would wake.
+        let laws: Vec<Option<T>> = match self.rows.len() {
+            0..16 => self.rows.iter().enumerate().map(law).collect(),
+            _ => self.rows.par_iter().enumerate().with_min_len(16).map(law).collect(),
+        };
         Ok(laws.into_iter().flatten().collect())
     }
 

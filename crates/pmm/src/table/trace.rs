@@ -83,7 +83,9 @@ impl<'m> Trace<'m> {
         let (places, clock) = (self.model.places(), self.model.denoiser.net().clock());
         let column = |(c, at): (usize, &usize)| TracedColumn {
             name: self.model.schema().columns[places[*at].column].name.clone(),
-            means: (0..paths::ROWS).map(|row| paths.line(c, row).into_iter().map(|(_, mean)| mean).collect()).collect(),
+            means: (0..paths::ROWS)
+                .map(|row| paths.line(c, row).into_iter().map(|(_, mean)| mean).collect())
+                .collect(),
             arrivals: (0..paths::ROWS).map(|row| paths.arrival(c, row, clock)).collect(),
         };
         let colours = Colours::new(self.model, &paths);

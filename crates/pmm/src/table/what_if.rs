@@ -11,7 +11,7 @@ use super::sample::Sample;
 use crate::error::Error;
 
 /// Draws over which a law is taken, where ranges or lists are given or clocks are gradual.
-const DRAWS: usize = 64;
+const DRAWS: usize = 32;
 
 impl<'m> Sample<'m> {
     /// What such rows are like, column by column: the law of each that is not fixed, by itself. Where cells alone are given this
@@ -32,26 +32,23 @@ impl<'m> Sample<'m> {
         let (row, streams) = (given.row(model), Streams::new(self.seed));
         let ranged = given.conditions.columns();
         let gradual = model.denoiser.net().clock() == ClockKind::Gradual;
-        let mut drawn: Vec<Cell> = Vec::new();
-        if gradual || !ranged.is_empty() {
+        let (columns, denoiser) = (row.len(), model.denoiser.clone().complete(true));
+        // What is known of one row, or of as many as are drawn.
+        let known: Vec<Option<Cell>> = if gradual {
             let many = row.repeat(DRAWS);
-            let denoiser = model.denoiser.clone().complete(true);
-            drawn = denoiser.fill(&many, &given.conditions, 0, self.options, &streams, |_| ())?;
-        }
-        let columns = row.len();
-        let kept = |(i, cell): (usize, &Cell)| {
-            let at = i % columns;
-            (row[at].is_some() || ranged.contains(&at)).then_some(*cell)
-        };
-        let known: Vec<Option<Cell>> = match ranged.is_empty() {
-            true => row.clone(),
-            false => drawn.iter().enumerate().map(kept).collect(),
+            let drawn = denoiser.fill(&many, &given.conditions, 0, self.options, &streams, |_| ())?;
+            drawn.into_iter().map(Some).collect()
+        } else if ranged.is_empty() {
+            row.clone()
+        } else {
+            denoiser.draw_conditions(&row.repeat(DRAWS), &given.conditions, self.options, &streams)?
         };
         let open = model.places().iter().enumerate().filter(|(at, _)| row[*at].is_none());
         let law = |(at, place): (usize, &pmm_net::table::ColumnPlace)| {
             let target = Target::new(model, place.column);
             let law: RowLaw = if gradual || ranged.contains(&at) {
-                target.of_draws(&drawn.iter().skip(at).step_by(columns).copied().collect::<Vec<_>>())
+                target
+                    .of_draws(&known.iter().skip(at).step_by(columns).flatten().copied().collect::<Vec<_>>())
             } else {
                 target.over(&known)
             };

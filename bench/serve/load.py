@@ -1,0 +1,113 @@
+"""Load on loopback by wrk: load.py PMM [memory]. Servers take turns; the figures are medians over rounds."""
+
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+here = pathlib.Path(__file__).parent
+program = sys.argv[1]
+TOKEN = "token-of-the-bench"
+ROUNDS, SECONDS, CONNECTIONS = 5, 4, 4
+penguins = here / "../../crates/pmm-cli/data/penguins.csv"
+
+
+def requests(folder):
+    """What is asked: the path at each server, and the body."""
+    columns = ["species", "island", "bill_length_mm", "bill_depth_mm", "flipper_length_mm", "sex"]
+    row = ["Gentoo", "Biscoe", 47.5, 15.1, 215, "male"]
+    predict = "/v1/models/penguins/predict?target=body_mass_g"
+    return [
+        ("predict 1 row", predict, "/predict", {"columns": columns, "rows": [row]}),
+        ("predict 1,000 rows", predict, "/predict", {"columns": columns, "rows": [row] * 1000}),
+        ("sample 1,000 rows", "/v1/models/penguins/sample", "/sample", {"count": 1000}),
+    ]
+
+
+def wrk(url, body, seconds=SECONDS):
+    script = "wrk.method = 'POST'\nwrk.body = [==[" + json.dumps(body) + "]==]\nwrk.headers['Content-Type'] = 'application/json'\n"
+    script += f"wrk.headers['Authorization'] = 'Bearer {TOKEN}'\n"
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
+        file.write(script)
+        file.flush()
+        command = ["wrk", "-t", "1", "-c", str(CONNECTIONS), "-d", f"{seconds}s", "--latency", "--timeout", "30s", "-s", file.name, url]
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in out:
+        raise SystemExit(f"{url}: {out}")
+    unit = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+    def quantile(share):
+        number, name = re.search(rf"{share}%\s+([\d.]+)(us|ms|s)", out).groups()
+        return float(number) * unit[name]
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), quantile(50), quantile(99)
+
+
+def resident(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024
+
+
+def await_port(port):
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1)
+            return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit("a server does not answer")
+
+
+def start_ours(folder):
+    command = [program, "serve", folder, "--port", "8901", "--no-open", "--token", TOKEN]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    await_port(8901)
+    return server
+
+
+def compare(folder):
+    ours = start_ours(folder)
+    environment = os.environ | {"MODEL": f"{folder}/penguins.pmm", "TARGET": "body_mass_g"}
+    uvicorn = [here / ".venv/bin/uvicorn", "app:app", "--port", "8902", "--log-level", "warning"]
+    theirs = subprocess.Popen(uvicorn, cwd=here, env=environment)
+    try:
+        await_port(8902)
+        print("| request | server | requests/s | p50, ms | p99, ms |\n|---|---|---|---|---|")
+        for name, path, other, body in requests(folder):
+            found = {"pmm serve": [], "FastAPI + uvicorn": []}
+            for _ in range(ROUNDS):
+                found["pmm serve"].append(wrk(f"http://127.0.0.1:8901{path}", body))
+                found["FastAPI + uvicorn"].append(wrk(f"http://127.0.0.1:8902{other}", body))
+            for server, rounds in found.items():
+                rate, p50, p99 = (statistics.median(values) for values in zip(*rounds))
+                print(f"| {name} | {server} | {rate:.1f} | {p50:.2f} | {p99:.2f} |", flush=True)
+    finally:
+        ours.kill()
+        theirs.kill()
+
+
+def memory(folder):
+    """Resident memory as requests go by: after warming up it should not grow."""
+    server = start_ours(folder)
+    (_, path, _, body), *_ = requests(folder)
+    try:
+        done = 0
+        print("| requests | resident, MB |\n|---|---|")
+        while done < 100_000:
+            rate, *_ = wrk(f"http://127.0.0.1:8901{path}", body, 5)
+            done += int(rate * 5)
+            print(f"| {done} | {resident(server.pid):.1f} |", flush=True)
+    finally:
+        server.kill()
+
+
+with tempfile.TemporaryDirectory() as folder:
+    fit = [program, "fit", str(penguins.resolve()), "--out", f"{folder}/penguins.pmm", "--target", "body_mass_g", "--quiet"]
+    subprocess.run(fit, check=True)
+    memory(folder) if sys.argv[2:] == ["memory"] else compare(folder)
