@@ -13,16 +13,19 @@ export function askTable(place, name, schema, given) {
 
   const laws = async () => {
     flight?.abort();
-    flight = new AbortController();
+    const own = new AbortController();
+    flight = own;
+    place.setAttribute('aria-busy', 'true');
     const begun = performance.now();
     try {
-      const found = await post(`/models/${enc(name)}/laws`, { given: wishes(given) }, { signal: flight.signal });
+      const found = await post(`/models/${enc(name)}/laws`, { given: wishes(given) }, { signal: own.signal });
       for (const law of found.laws) cards.get(law.column)?.update(law);
       times = [...times.slice(-200), performance.now() - begun];
       time.textContent = [`${Math.round(times.at(-1))} ms`, ...found.notes].join(' · ');
       place.dispatchEvent(new CustomEvent('laws', { detail: times }));
       document.getElementById('problem').hidden = true;
     } catch (error) { complain(error); }
+    if (flight === own) place.setAttribute('aria-busy', 'false');
   };
   const changed = () => { laws(); place.dispatchEvent(new CustomEvent('given')); };
   for (const column of columns) cards.set(column.name, card(column, given, changed));

@@ -61,7 +61,7 @@ export function lines({ series, width = 640, height = 240, x = '', y = '', thin 
     s('text', { x: left - 6, y: py(v) + 4, 'text-anchor': 'end' }, number(v))]);
   const across = (logX ? powers(x0, x1) : nice(x0, x1, 5)).map((v) =>
     s('text', { x: px(logX ? 10 ** v : v), y: height - bottom + 15, 'text-anchor': 'middle' }, logX ? number(10 ** v) : number(v)));
-  return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label ?? y },
+  return s('svg', { class: 'chart clip', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label ?? y },
     ticks, across, s('line', { class: 'axis', x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }),
     s('text', { x: width - right, y: height - 3, 'text-anchor': 'end' }, x),
     series.map((one) => s('path', { class: `${thin ? 'thin' : 'line'} s${one.colour ?? 0}`, d: path(one.points) })),

@@ -102,7 +102,7 @@ try {
   await card('flipper_length_mm').getByLabel('flipper_length_mm from', { exact: true }).fill('205');
   await card('flipper_length_mm').getByLabel('flipper_length_mm to', { exact: true }).fill('225');
   await card('flipper_length_mm').getByLabel('flipper_length_mm to', { exact: true }).press('Tab');
-  await page.waitForTimeout(800);
+  await page.locator('[role=tabpanel][aria-busy=false]').waitFor();
   await page.getByRole('button', { name: 'Draw rows' }).click();
   await page.locator('tbody tr').first().waitFor();
   const rows = await page.locator('tbody tr').allInnerTexts();
