@@ -222,7 +222,7 @@ mod tests {
     fn links_out_of_the_folder_are_refused() {
         let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(outside.path().join("secret.csv"), "a\n1\n").unwrap();
-        let link = std::os::unix::fs::symlink::<&Path, &Path>;
+        let link = |from: &Path, to: &Path| std::os::unix::fs::symlink(from, to);
         link(&outside.path().join("secret.csv"), &inside.path().join("link.csv")).unwrap();
         link(outside.path(), &inside.path().join("m.pmm")).unwrap();
         std::fs::create_dir(inside.path().join("n.pmm")).unwrap();
