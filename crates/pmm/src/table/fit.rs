@@ -26,9 +26,6 @@ use crate::watch::{Event, Watcher};
 
 /// Modelled cells that are kept in memory, at most.
 const MOST_CELLS: usize = 160_000_000;
-/// Tables of fewer rows have none to hold out, by which trees and network could be weighed; with more columns than this the
-/// trees of each, which look at all others, take too long.
-const POOLED: (usize, usize) = (40, 200);
 /// More columns than trees can tell apart.
 const MOST_TREE_COLUMNS: usize = 5_000;
 /// With fewer held-out rows of another file, its loss would be noise.
@@ -223,11 +220,7 @@ impl Fit {
         plain.check()?;
         let net = plain.network(schema, &self.options.device())?;
         let columns = net.columns().len();
-        let is_pooled = rows >= POOLED.0 && columns <= POOLED.1;
-        let kind = match plain.clock {
-            ClockKind::Reveal if !given.has("net.kind") && is_pooled => TrunkKind::Pooled,
-            _ => plain.net.kind,
-        };
+        let kind = plain.net.kind;
         if kind.has_trees() && columns > MOST_TREE_COLUMNS {
             let remedy = "fit a network: net.kind = \"mlp\"";
             return Err(Error::request(format!("{columns} columns are too many for trees"), remedy));

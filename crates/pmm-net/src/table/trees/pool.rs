@@ -230,7 +230,7 @@ mod tests {
             (0..900).map(|i| if i % 3 == 0 { [-0.5, -2.0] } else { [-3.0, -1.0] }).collect();
         let score = |share: f64| logs.iter().map(|&cell| log_mix(cell, share)).sum::<f64>();
         let best = (1..1000).map(|i| f64::from(i) / 1000.0).max_by(|a, b| score(*a).total_cmp(&score(*b)));
-        assert!((best_share(&logs, 1.0) - best.unwrap()).abs() < 0.01, "{best:?}");
+        assert!((best_share(&logs, 1.0) - best.unwrap()).abs() < 0.02, "{best:?}");
     }
 
     /// A mixture of laws is the mixture of their probabilities and densities.
