@@ -307,7 +307,7 @@ impl Mean {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranks::{Alone, Threads};
+    use crate::ranks::Alone;
     use pmm_store::{Identity, load_state, save_state};
 
     /// Least squares with noisy targets: weights go to (2, −1); chosen batches are poisoned.
