@@ -79,8 +79,8 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn fit() -> Value {
-    json!({ "data": "pets.csv", "steps": 2500,
-        "settings": { "net.width": "32", "net.blocks": "1", "train.patience": "100000", "train.checkpoint_seconds": "0" } })
+    json!({ "data": "pets.csv", "steps": 1500,
+        "settings": { "net.width": "32", "net.blocks": "1", "train.patience": "100000", "train.checkpoint_seconds": "0.3" } })
 }
 
 /// The hash of what a fit leaves.

@@ -147,7 +147,7 @@ try {
   await page.locator('td.hot').first().waitFor();
   assert.equal(await page.locator('td.hot').first().innerText(), '51');
   await shot('score');
-  await page.getByRole('button', { name: 'Predict' }).click();
+  await page.getByRole('button', { name: 'Predict', exact: true }).click();
   await page.getByText('The law of').waitFor();
   told('gaps are filled, and the wrong cell is found');
 
@@ -206,7 +206,7 @@ try {
   await page.mouse.down();
   await page.mouse.move(box.x + box.width - 30, box.y + box.height * 0.8, { steps: 12 });
   await page.mouse.up();
-  await page.getByRole('button', { name: 'Fill in' }).click();
+  await page.getByRole('button', { name: 'Fill in', exact: true }).click();
   await page.locator('[data-part=filled] canvas').nth(5).waitFor();
   await shot('images', { fullPage: true });
   told('digits are learned, drawn and filled in');
@@ -224,7 +224,7 @@ try {
   await page.locator('path.s0').waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await state('stopped');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Go on', exact: true }).click();
   await state('running');
   told('a fit is stopped, and goes on');
   await page.waitForTimeout(1500);
@@ -234,9 +234,9 @@ try {
   await gone;
   server = await serve(server.port);
   await page.goto(server.link);
-  await page.getByRole('button', { name: 'Go on' }).waitFor();
+  await page.getByRole('button', { name: 'Go on', exact: true }).waitFor();
   await shot('killed');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Go on', exact: true }).click();
   await state('running');
   forgiven = false;
   const step = async () => Number((await page.getByText(/^step \d+/).innerText()).match(/\d+/)[0]);
