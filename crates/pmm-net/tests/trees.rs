@@ -162,7 +162,9 @@ fn shares_go_to_the_one_that_is_right() {
     let trees = TableTrees::new(&net, grown(&net, &table));
     let weights = net.initial(&Streams::new(0));
     let held_out: Vec<u32> = (800..1000).collect();
-    let batch = net.batch(&table, &held_out, |_| vec![true, false], &Streams::new(0), 0).unwrap();
+    let batch = net
+        .batch(&table, &held_out, |_| vec![true, false], &Streams::new(0), BatchRows::all(0, held_out.len()))
+        .unwrap();
     let answers = Answers::new(&trees, &net, std::slice::from_ref(&batch), 1);
     let (shares, loss) = net.pool(&weights, std::slice::from_ref(&batch), &answers, false);
     assert!(shares[1].codes > 0.9 && loss < 0.3, "{shares:?} {loss}");
@@ -176,7 +178,9 @@ fn shares_go_to_the_one_that_is_right() {
     let only: Vec<u32> =
         held_out.iter().copied().filter(|row| net.cell(&table, *row as usize, 1).token == Some(0)).collect();
     sure[biases][net.columns()[0].1] += 4.0;
-    let batch = net.batch(&table, &only, |_| vec![true, false], &Streams::new(0), 0).unwrap();
+    let batch = net
+        .batch(&table, &only, |_| vec![true, false], &Streams::new(0), BatchRows::all(0, only.len()))
+        .unwrap();
     let answers = Answers::new(&ignorant, &net, std::slice::from_ref(&batch), 1);
     let (shares, _) = net.pool(&sure, &[batch], &answers, false);
     assert!(shares[1].codes < 0.1, "{shares:?}");

@@ -148,7 +148,8 @@ impl<K: Kind> Prepared<K> {
         let work = work.filter(|_| !options.follows());
         let (is_resumed, more) = (options.is_resumed(), K::More::default());
         let ranks = Arc::new(Traffic::new(options.ranks()));
-        let prepared = Self { config, description, net, more, identity, work, is_resumed, state: None, ranks };
+        let prepared =
+            Self { config, description, net, more, identity, work, is_resumed, state: None, ranks };
         prepared.check_memory()?;
         Ok(prepared)
     }

@@ -106,7 +106,13 @@ impl Place {
             Mode::Replace if !is_empty(folder) => return Err(Error::FolderInUse { folder: folder.clone() }),
             Mode::Replace => (folder.clone(), None),
             Mode::Follow => {
-                return Ok(WorkFolder { path: folder.clone(), target: None, made: Vec::new(), lock: None, old: None });
+                return Ok(WorkFolder {
+                    path: folder.clone(),
+                    target: None,
+                    made: Vec::new(),
+                    lock: None,
+                    old: None,
+                });
             }
         };
         check_files(&path)?;

@@ -35,8 +35,8 @@ pub use laws::Laws;
 pub use model::Model;
 pub use pmm_data::rules::{Evidence, KeptRule, Rule};
 pub use pmm_data::{
-    Coding, Column, ColumnOverride, FileFormat, Header, Kind, NumberedFiles, OutputColumn, Overrides, PairKind,
-    ReadOptions, Schema, WriteError, Writer, is_pattern, is_reading_guarded,
+    Coding, Column, ColumnOverride, FileFormat, Header, Kind, NumberedFiles, OutputColumn, Overrides,
+    PairKind, ReadOptions, Schema, WriteError, Writer, is_pattern, is_reading_guarded,
 };
 pub use pmm_train::table::TableConfig as Config;
 pub use predict::{Predict, PredictedLaws};
