@@ -7,8 +7,8 @@ use burn::tensor::Device;
 use pmm_core::{Head, Purpose, Streams};
 use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::table::{
-    Answers, CellCoordinates, ClockKind, Conditions, FillOptions, Law, Shares, TableDenoiser, TableNet,
-    TableTrees, TreesConfig, TreesOfColumn,
+    Answers, BatchRows, CellCoordinates, ClockKind, Conditions, FillOptions, Law, Shares, TableDenoiser,
+    TableNet, TableTrees, TreesConfig, TreesOfColumn,
 };
 use pmm_net::{TrunkConfig, TrunkKind};
 
