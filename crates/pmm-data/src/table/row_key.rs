@@ -8,7 +8,7 @@ use arrow_schema::ArrowError;
 
 /// The number that each cell of a column of keys stands for; none for an empty one.
 ///
-/// A whole number is itself, be it of integers, floats or a text; anything else is known by the BLAKE3 of its text. So a key has the
+/// A whole number from 0 to 2^63 − 1 is itself, be it of integers, floats or a text; anything else is known by the BLAKE3 of its text. So a key has the
 /// same number in files of all kinds.
 ///
 /// ```
@@ -40,15 +40,18 @@ fn number(text: &str) -> Option<u64> {
         return None;
     }
     let whole = text.strip_suffix(".0").unwrap_or(text);
-    let is_written_so = |number: &dyn ToString| number.to_string() == whole;
-    if let Some(number) = whole.parse::<u64>().ok().filter(|number| is_written_so(number)) {
-        return Some(number);
+    let number = whole.parse::<i64>().ok().filter(|number| number.to_string() == whole);
+    // Below 2^63, so that rows can be counted on from any.
+    match number.map(u64::try_from) {
+        Some(Ok(number)) => Some(number),
+        Some(Err(_)) => Some(digest(whole)),
+        None => Some(digest(text)),
     }
-    if let Some(number) = whole.parse::<i64>().ok().filter(|number| is_written_so(number)) {
-        return Some(number as u64);
-    }
+}
+
+fn digest(text: &str) -> u64 {
     let digest = blake3::hash(text.as_bytes());
-    Some(u64::from_le_bytes(std::array::from_fn(|place| digest.as_bytes()[place])))
+    u64::from_le_bytes(std::array::from_fn(|place| digest.as_bytes()[place])) >> 1
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn rows_are_taken_in_runs_and_come_back_in_their_order() {
-        let numbers = [4, 5, 6, 1, 2, 9, u64::MAX, 0];
+        let numbers = [4, 5, 6, 1, 2, 9, i64::MAX as u64, 0];
         let seen = by_runs(&numbers, |rows, first| Ok((first..).take(rows.len()).collect())).unwrap();
         assert_eq!(seen, numbers);
         let lengths = by_runs(&numbers, |rows, _| Ok(vec![rows.len()])).unwrap();
