@@ -154,7 +154,7 @@ fn shares_go_to_the_one_that_is_right() {
         let row = |_: usize| {
             let x = rng.unit();
             let told = if noise { rng.unit() } else { x };
-            format!("{x:.4},{}\n", if (told * 8.0) as u32 % 2 == 0 { "even" } else { "odd" })
+            format!("{x:.4},{}\n", if ((told * 8.0) as u32).is_multiple_of(2) { "even" } else { "odd" })
         };
         "x,y\n".to_owned() + &(0..1000).map(row).collect::<String>()
     };

@@ -203,7 +203,7 @@ mod tests {
         let mut rng = Streams::new(5).stream(Purpose::DATA, 0, index as u64);
         let mut number = || (rng.normal() * 10f64.powf(3.0 * rng.unit())) as f32;
         let dense = (0..DENSE).map(|_| number()).collect();
-        let rows = (0..40).filter(|row| (row + index) % 3 != 0).map(|row| DENSE + row * 10);
+        let rows = (0..40).filter(|row| !(row + index).is_multiple_of(3)).map(|row| DENSE + row * 10);
         let rows = rows.map(|at| (at, (0..10).map(|_| number()).collect())).collect();
         Gradient { loss: f64::from(number()), dense, rows }
     }

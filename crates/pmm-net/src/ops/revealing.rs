@@ -4,11 +4,6 @@
 //! costs the products of its own features, of which most are 0, and an answer those of its own outputs. Only the blocks between
 //! are computed anew. A row's sums are added up in the order in which its columns became known, whatever rows are beside it.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "iterators are not inlined into functions with vectors of their own"
-)]
-
 use std::ops::Range;
 
 use multiversion::multiversion;

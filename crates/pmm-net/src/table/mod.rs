@@ -29,5 +29,5 @@ pub use head::{Law, Target};
 pub use likelihood::Likelihood;
 pub use net::TableNet;
 pub use score::{CellScore, RowScore};
-pub use trees::{Answers, Shares, TableTrees, TreesConfig, TreesOfColumn};
+pub use trees::{Answers, RowsOf, Shares, TableTrees, TreesConfig, TreesOfColumn};
 pub use walk::Conditions;

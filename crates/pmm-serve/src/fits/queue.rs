@@ -27,11 +27,14 @@ struct Record {
     begun: bool,
 }
 
+/// A fit in the queue, with the place it takes.
+type Waiting = (Arc<Fit>, Place);
+
 /// The fits of a folder.
 #[derive(Debug)]
 pub(crate) struct Fits {
     inner: Arc<Inner>,
-    queue: Mutex<Option<mpsc::Sender<(Arc<Fit>, Place)>>>,
+    queue: Mutex<Option<mpsc::Sender<Waiting>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -46,7 +49,7 @@ impl Fits {
     pub(crate) fn open(workspace: &Workspace) -> std::io::Result<Self> {
         let fits = Mutex::new(recorded(workspace));
         let inner = Arc::new(Inner { workspace: workspace.clone(), fits });
-        let (queue, waiting) = mpsc::channel::<(Arc<Fit>, Place)>();
+        let (queue, waiting) = mpsc::channel::<Waiting>();
         let worker = inner.clone();
         let thread = std::thread::Builder::new().name("fits".into()).spawn(move || {
             while let Ok((fit, place)) = waiting.recv() {

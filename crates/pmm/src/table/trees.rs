@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pmm_core::Streams;
-use pmm_data::Table as CodedTable;
-use pmm_net::table::{TableNet, TableTrees, TreesConfig, TreesOfColumn};
+use pmm_net::table::{RowsOf, TableNet, TableTrees, TreesConfig, TreesOfColumn};
 use pmm_store::{Identity, Named, TensorFileError, load_tensors, save_tensors};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,7 @@ use crate::watch::{Event, Watcher};
 pub(super) struct Growing<'a> {
     pub(super) net: &'a Arc<TableNet>,
     /// Rows to learn, and rows to validate on.
-    pub(super) rows: ((&'a CodedTable, &'a [u32]), (&'a CodedTable, &'a [u32])),
+    pub(super) rows: (RowsOf<'a>, RowsOf<'a>),
     pub(super) target: Option<usize>,
     pub(super) config: &'a TreesConfig,
     pub(super) streams: Streams,

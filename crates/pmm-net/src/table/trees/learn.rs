@@ -87,6 +87,9 @@ impl TreesConfig {
     }
 }
 
+/// A table, and which of its rows.
+pub type RowsOf<'a> = (&'a Table, &'a [u32]);
+
 /// Some rows of a table.
 #[derive(Clone, Copy)]
 struct SomeRows<'a> {
@@ -100,7 +103,7 @@ impl TableNet {
     pub fn learn_column(
         &self,
         column: usize,
-        (learned, held_out): ((&Table, &[u32]), (&Table, &[u32])),
+        (learned, held_out): (RowsOf<'_>, RowsOf<'_>),
         target: Option<usize>,
         config: &TreesConfig,
         streams: &Streams,

@@ -7,7 +7,7 @@ mod pool;
 
 use pmm_trees::{ColumnTrees, PackedTrees, Questions, UnpackError};
 
-pub use learn::TreesConfig;
+pub use learn::{RowsOf, TreesConfig};
 pub(super) use pool::Pool;
 pub use pool::{Answers, Shares};
 
