@@ -246,7 +246,9 @@ def _wish(column: str, value: Any) -> tuple[Any, ...]:
 
 def _cell(value: Any) -> str:
     """A cell as a file would have it; None, NaN and the like are a missing one."""
-    if value is None or not isinstance(value, str) and str(value) in ("<NA>", "NaT", "nan"):
+    if isinstance(value, str):
+        return value
+    if value is None or str(value) in ("<NA>", "NaT", "nan"):
         return ""
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         return "true" if value else "false"
