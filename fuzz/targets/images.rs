@@ -4,7 +4,7 @@
 mod file;
 
 use libfuzzer_sys::fuzz_target;
-use pmm_data::{ImageOptions, ImageSource, Images, read_npz};
+use pmm_data::{ImageOptions, ImageSize, ImageSource, Images, read_npz};
 
 fuzz_target!(|bytes: &[u8]| {
     let path = file::file(".bin", bytes);
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = (images.pixels(image).len(), images.label(image));
         }
     }
-    if let Ok(source) = ImageSource::open(&path, &ImageOptions { size: Some((4, 4)), grey: None })
+    if let Ok(source) = ImageSource::open(&path, &ImageOptions { size: ImageSize::Fixed((4, 4)), grey: None })
         && source.count() < 1000
     {
         let _ = Images::read(&source, &mut |_| ());
