@@ -162,8 +162,12 @@ mod tests {
 
     #[test]
     fn units_keep_what_is_outside_outside() {
-        let later = Ranges::between((15_005.0 * 86_400.0_f64).next_up(), f64::INFINITY).in_units_of(86_400.0);
-        assert!(!later.contains(15_005.0) && later.contains(15_006.0));
+        for (unit, count) in
+            [86_400.0, 0.001].into_iter().flat_map(|unit| (1..400).map(move |n| (unit, f64::from(n))))
+        {
+            let later = Ranges::between((count * unit).next_up(), f64::INFINITY).in_units_of(unit);
+            assert!(!later.contains(count) && later.contains(count + 1.0), "{count} of {unit}");
+        }
         assert!(Ranges::point(15_005.0 * 86_400.0).in_units_of(86_400.0).contains(15_005.0));
     }
 

@@ -101,6 +101,28 @@ fn functions_are_computed_and_turned_round() {
     assert!(keeper.broken(&[Cell::Level(1), Cell::Level(1)], &[true, true]).is_empty());
 }
 
+/// Whole rows break a sum beyond its tolerance, an equality, an order; gaps break nothing.
+#[test]
+fn broken_rules_are_named() {
+    let columns = [number("part"), number("rest"), number("total")];
+    let Rule::Sum { output, terms, constants, .. } = Rule::parse("total = part + rest", &columns).unwrap()
+    else {
+        panic!("a sum")
+    };
+    let sum = Rule::Sum { output, terms, constants, within: 0.011 };
+    let equal = Rule::Equal { left: "part".into(), right: "rest".into(), nonzero: false };
+    let order = Rule::Order { low: "part".into(), high: "total".into(), strict: false };
+    let kept = [&sum, &equal, &order].map(|rule| Kept { rule, share: 1.0, derived: None });
+    let keeper = Keeper::new(&columns, kept, vec![(0.0, 9.0); 3]).unwrap();
+    let broken = |cells: [Cell<'static>; 3]| keeper.broken(&cells, &[true; 3]);
+    let n = Cell::Number;
+    assert!(broken([n(1.1), n(1.1), n(2.21)]).is_empty());
+    assert_eq!(broken([n(1.1), n(1.1), n(2.23)]), [0]);
+    assert_eq!(broken([n(1.0), n(2.0), n(3.0)]), [1]);
+    assert_eq!(broken([n(3.0), n(3.0), n(2.0)]), [0, 2]);
+    assert!(broken([n(1.0), GAP, n(2.0)]).is_empty());
+}
+
 /// A weekday leaves a seventh of the days.
 #[test]
 fn parts_of_dates_are_turned_round() {
