@@ -41,8 +41,8 @@ pub use table::{
     Levels, LevelsError, MISSING, MarkerCount, MarkerRole, MarkerUse, MonthFormat, Negative, NumberForm,
     NumberFormat, NumberedFiles, Numbers, OffsetStyle, OutputColumn, OverrideError, Overrides, PairKind,
     Place, ReadError, ReadNotes, ReadOptions, RealRanges, RowBatch, RowsDecoder, Running, Schema,
-    SchemaError, Source, Special, Table, Tail, TextFormat, TimeFormat, Unseen, WriteError, Writer, Zone,
-    holds_tables, is_pattern, is_reading_guarded, row_keys,
+    SchemaError, Source, Special, Table, Tail, TextFormat, TimeFormat, UniqueCells, Unseen, WriteError,
+    Writer, Zone, holds_tables, is_pattern, is_reading_guarded, row_keys,
 };
 pub use text::{
     Alphabet, Bpe, Characters, Document, FASTA_ENDINGS, Piece, SequenceSummary, TextDataError, TextOptions,

@@ -85,7 +85,7 @@ pub use file_format::FileFormat;
 pub use find_files::{holds_tables, is_pattern};
 pub use grid::{Grid, GridError};
 pub use header::Header;
-pub use identifier::{IdentifierPattern, Identifiers, RealRanges, Running};
+pub use identifier::{IdentifierPattern, Identifiers, RealRanges, Running, UniqueCells};
 pub use levels::{Level, Levels, LevelsError};
 pub use missing::{ColumnMarkers, MISSING, MarkerCount, MarkerRole, MarkerUse};
 pub use month_names::{LetterCase, MonthFormat};

@@ -1,7 +1,7 @@
 //! The law of a cell within what it may be.
 
 use pmm_core::Stream;
-use pmm_data::rules::{Allowed, Ranges};
+use pmm_data::rules::{Allowed, HeapGrid, Ranges};
 use pmm_data::{Cell, Coding, Column, Numbers};
 
 use super::cell_law::{CellLaw, ScorePart};
@@ -23,6 +23,8 @@ pub(super) struct Restricted<'a> {
     /// Intervals of the normal score; none where any score will do.
     pieces: Option<Vec<(f64, f64)>>,
     snap: bool,
+    /// The grid that numbers between those that were seen are rounded to.
+    rounds: Option<HeapGrid>,
     mass: f64,
 }
 
@@ -42,10 +44,12 @@ impl<'a> Restricted<'a> {
         if let (Coding::Numbers(held), false) = (&column.coding, snap || numbers.is_all()) {
             numbers = on_grid(held, &numbers);
         }
-        let mut restricted = Self { place, column, law, numbers, pieces: None, snap, mass: 1.0 };
+        let mut restricted =
+            Self { place, column, law, numbers, pieces: None, snap, rounds: None, mass: 1.0 };
         if !allowed.is_any() {
             restricted.cut(allowed);
         }
+        restricted.rounds = allowed.grid();
         restricted
     }
 
@@ -147,7 +151,11 @@ impl<'a> Restricted<'a> {
             None => self.law.draw(rng),
             Some(pieces) => draw_within(&self.law, pieces, rng),
         };
-        let value = numbers.on_grid(numbers.grid.value(z, self.snap));
+        let mut value = numbers.grid.value(z, self.snap);
+        if let (Some(grid), false) = (self.rounds, self.snap) {
+            value = grid.round(value);
+        }
+        let value = numbers.on_grid(value);
         if self.numbers.contains(value) {
             return value;
         }

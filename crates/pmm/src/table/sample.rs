@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use pmm_core::{Purpose, Streams};
-use pmm_data::{Cell, Cells, OutputColumn, RowsDecoder};
+use pmm_data::{Cell, Cells, OutputColumn, RowsDecoder, UniqueCells};
 use pmm_net::table::FillOptions;
 
 use super::data::Data;
@@ -95,9 +95,17 @@ impl<'m> Sample<'m> {
     /// What a person should know: columns that come out empty, values from which the model extrapolates.
     pub fn notes(&self) -> Result<Vec<String>, Error> {
         let schema = self.model.schema();
-        let mut notes = schema.identifier_notes(self.first_row.saturating_add(self.rows));
+        let end = self.first_row.saturating_add(self.rows);
+        let mut notes = schema.identifier_notes(end);
+        notes.extend(self.unique().and_then(|unique| unique.note(schema, end)));
         notes.extend(Given::parse(self.model, &self.wishes)?.notes);
         Ok(notes)
+    }
+
+    /// Columns that never repeat, where nothing is asked of the rows that could contradict them.
+    fn unique(&self) -> Option<UniqueCells> {
+        let free = self.wishes.is_empty() && self.partial.is_none();
+        free.then(|| UniqueCells::new(self.model.schema(), &Streams::new(self.seed)))
     }
 
     /// The columns of the rows, for a writer.
@@ -120,6 +128,7 @@ impl<'m> Sample<'m> {
             model: self.model,
             decoder: schema.decoder()?.with_identifiers(&Streams::new(self.seed)),
             row: given.row(self.model),
+            unique: self.unique(),
             given,
             partial,
             streams: Streams::new(self.seed),
@@ -137,6 +146,7 @@ pub struct SampledRows<'m> {
     decoder: RowsDecoder<'m>,
     /// What is known of every row.
     row: Vec<Option<Cell>>,
+    unique: Option<UniqueCells>,
     given: Given,
     partial: Option<Partial>,
     streams: Streams,
@@ -151,7 +161,17 @@ impl SampledRows<'_> {
     fn batch(&mut self, rows: usize) -> Result<RecordBatch, Error> {
         let first = self.next;
         self.next += rows as u64;
-        let known = self.row.repeat(rows);
+        let mut known = self.row.repeat(rows);
+        if let Some(unique) = &self.unique {
+            let places = &self.model.denoiser.net().coordinates().columns;
+            for (number, row) in (first..).zip(known.chunks_exact_mut(self.row.len().max(1))) {
+                for (column, cell) in unique.of(number) {
+                    if let Some(at) = places.iter().position(|place| place.column == column) {
+                        row[at] = Some(cell);
+                    }
+                }
+            }
+        }
         let columns = self.fill(&known, first)?;
         self.decoded(columns, first)
     }

@@ -2,6 +2,7 @@
 
 use super::super::bind::Test;
 use super::super::rows::Cell;
+use super::heap::HeapGrid;
 use super::ranges::Ranges;
 
 /// What a cell may be: all conditions together.
@@ -19,6 +20,8 @@ pub struct Allowed<'a> {
     only_numbers: bool,
     /// Whether conditions exclude each other.
     nothing: bool,
+    /// What numbers between those that were seen are rounded to.
+    grid: Option<HeapGrid>,
 }
 
 impl<'a> Allowed<'a> {
@@ -50,6 +53,11 @@ impl<'a> Allowed<'a> {
     /// The numbers that it may hold.
     pub fn ranges(&self) -> &Ranges {
         &self.numbers
+    }
+
+    /// The grid that numbers between those that were seen are rounded to.
+    pub fn grid(&self) -> Option<HeapGrid> {
+        self.grid
     }
 
     /// Whether a cell is allowed.
@@ -98,6 +106,11 @@ impl<'a> Allowed<'a> {
         self.tests.push((tests, wanted));
     }
 
+    /// Rounds numbers to a grid.
+    pub(super) fn round(&mut self, grid: HeapGrid) {
+        self.grid = Some(grid);
+    }
+
     /// Keeps missing cells, or the others.
     pub(super) fn keep_missing(&mut self, missing: bool) {
         self.nothing |= self.missing.is_some_and(|other| other != missing);
@@ -116,6 +129,7 @@ impl<'a> Allowed<'a> {
         }
         self.only_numbers |= other.only_numbers;
         self.nothing |= other.nothing;
+        self.grid = self.grid.or(other.grid);
         self
     }
 }

@@ -14,6 +14,7 @@ mod duration;
 mod equal;
 mod flag;
 mod function;
+mod heap;
 mod order;
 mod ranges;
 mod relation;
@@ -22,7 +23,10 @@ mod sum;
 
 pub use allowed::Allowed;
 pub use derived::derived_column;
+pub use heap::HeapGrid;
 pub use ranges::Ranges;
+
+use pmm_core::Stream;
 
 use super::error::RuleError;
 use super::rows::{Cell, Column, ColumnKind};
@@ -131,7 +135,7 @@ impl Keeper {
 
     /// Whether a column is derived from a rule.
     pub fn is_derived(&self, column: usize) -> bool {
-        self.is_derived[column]
+        self.is_derived.get(column).is_some_and(|derived| *derived)
     }
 
     /// Whether a column is derived from a rule, and says one of a few things.
@@ -151,6 +155,34 @@ impl Keeper {
         while let Some((column, cell, _)) = self.follows(cells, known, active) {
             cells[column] = cell;
             known[column] = true;
+        }
+    }
+
+    /// Draws which derived choices of a row to learn from are known, where drawing would come to them: all of them in every other row, so
+    /// that what they lead to is learned, and each by chance in the others, so that they are.
+    pub fn tell_choices(&self, known: &mut [bool], rng: &mut Stream) {
+        let choices: Vec<usize> = (0..known.len()).filter(|column| self.is_choice(*column)).collect();
+        if choices.is_empty() {
+            return;
+        }
+        let all = rng.unit() < 0.5;
+        choices.into_iter().for_each(|column| known[column] = all || rng.unit() < 0.5);
+    }
+
+    /// Computes what follows from the known cells of a row to learn from, by the rules that hold in every row. Of a derived column that is known nothing is told before
+    /// drawing would come to it, when all but one of its columns are known.
+    pub fn settle_learned(&self, cells: &mut [Cell<'static>], known: &mut [bool]) {
+        let told: Vec<usize> =
+            (0..known.len()).filter(|column| known[*column] && self.is_choice(*column)).collect();
+        for (known, derived) in known.iter_mut().zip(&self.is_derived) {
+            *known &= !derived;
+        }
+        self.settle(cells, known, &self.active);
+        for column in told {
+            if !known[column] && self.first(known, column, false).is_none() {
+                known[column] = true;
+                self.settle(cells, known, &self.active);
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use super::allowed::Allowed;
 use super::duration::Duration;
 use super::equal::{Equal, NeverEqual};
 use super::function::{Function, Map};
+use super::heap::Heap;
 use super::order::{Order, Within};
 use super::states::{Gate, Impossible, Together};
 use super::sum::Sum;
@@ -190,6 +191,10 @@ impl Relation {
             }
             Rule::NeverEqual { left, right } => {
                 one(Self::new(NeverEqual::new(any(left)?, any(right)?), None, share))
+            }
+            // Where all numbers are on a grid, so is all that is drawn.
+            Rule::Multiple { column, step, remainder, .. } if share < 1.0 => {
+                one(Self::new(Heap::new(column, *step, *remainder, columns)?, None, share))
             }
             Rule::Unique { .. }
             | Rule::Running { .. }

@@ -55,6 +55,17 @@ fn a_sum_with_a_choice_of_constants() {
     assert_eq!(keeper.instead(&[true, true, false, false], 2, true), 3);
     assert_eq!(keeper.instead(&[true, false, false, false], 3, true), 1);
     assert!(!keeper.is_asked(&[true, true, false, false], 2) && keeper.is_asked(&[true; 4], 3));
+    // A row to learn from is told of the key when drawing would come to it, and then of what follows.
+    let learned = |code: u32, mut known: [bool; 4]| {
+        let mut cells = [Cell::Number(3.0), Cell::Number(1.1), Cell::Number(4.6), Cell::Level(code)];
+        keeper.settle_learned(&mut cells, &mut known);
+        known
+    };
+    assert_eq!(learned(1, [true, true, false, false]), [true, true, false, false]);
+    assert_eq!(learned(1, [true, true, false, true]), [true; 4]);
+    assert_eq!(learned(2, [true, true, false, true]), [true, true, false, true]);
+    assert_eq!(learned(1, [true, false, false, true]), [true, false, false, false]);
+    assert_eq!(learned(1, [true, true, true, false]), [true; 4]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! | what is stored | [`Identifiers`], [`Running`], [`RealRanges`] |
 //! | row number → new identifier | [`NewIdentifiers`] |
 //! | texts of one form ⇄ numbers | `form` |
+//! | row number → learned cells that never repeat | [`UniqueCells`] |
 //! | numbers in an order without repeats | `permutation`, `order` |
 
 mod form;
@@ -17,10 +18,12 @@ mod order;
 mod permutation;
 mod real_ranges;
 mod running;
+mod unique;
 
 pub use identifiers::{IdentifierPattern, Identifiers};
 pub use real_ranges::RealRanges;
 pub use running::Running;
+pub use unique::UniqueCells;
 
 pub(crate) use learn::learn;
 pub(crate) use new_ones::NewIdentifiers;

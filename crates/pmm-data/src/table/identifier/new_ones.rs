@@ -4,7 +4,7 @@ use pmm_core::{Purpose, Stream, Streams};
 
 use super::form::Forms;
 use super::identifiers::{IdentifierPattern, Identifiers};
-use super::order::RowOrder;
+use super::order::{BLOCK, RowOrder};
 use super::permutation::Permutation;
 use super::real_ranges::{Marks, RealRanges};
 use super::running::Running;
@@ -72,7 +72,7 @@ impl<'a> NewIdentifiers<'a> {
                     })
                     .collect();
                 let weights = forms.forms.iter().zip(&orders).map(|(form, order)| (form.weight, order.rows));
-                let rows = RowOrder::new(&weights.collect::<Vec<_>>(), streams, column);
+                let rows = RowOrder::new(&weights.collect::<Vec<_>>(), BLOCK, streams, column);
                 NewTexts::Shapes { forms, orders, rows }
             }
         };

@@ -4,8 +4,8 @@ use pmm_core::{Purpose, Streams};
 
 use super::permutation::Permutation;
 
-/// Rows in which forms have their exact shares.
-const BLOCK: u64 = 4096;
+/// Rows in which forms of identifiers have their exact shares.
+pub(crate) const BLOCK: u64 = 4096;
 
 /// Rows → (form, number of the row within the form).
 ///
@@ -42,15 +42,15 @@ struct Part {
 }
 
 impl RowOrder {
-    /// Forms with their weights and the numbers that each has.
-    pub(crate) fn new(forms: &[(f64, u128)], streams: Streams, column: u32) -> Self {
+    /// Forms with their weights and the numbers that each has; in `block` rows they have their shares.
+    pub(crate) fn new(forms: &[(f64, u128)], block: u64, streams: Streams, column: u32) -> Self {
         let mut left: Vec<u64> = forms.iter().map(|form| u64::try_from(form.1).unwrap_or(u64::MAX)).collect();
         let all = left.clone();
         let (mut phases, mut rows) = (Vec::new(), 0_u64);
         while rows < u64::MAX && left.iter().any(|left| *left > 0) {
             let shares: Vec<f64> =
                 forms.iter().zip(&left).map(|(form, left)| if *left > 0 { form.0 } else { 0.0 }).collect();
-            let wanted = dealt(&shares, &left);
+            let wanted = dealt(&shares, &left, block);
             let whole = wanted.iter().zip(&left).filter(|(wanted, _)| **wanted > 0);
             let blocks = whole.map(|(wanted, left)| left / wanted).min().unwrap_or(0);
             // Where one has less than a block's rows left, one block takes them.
@@ -102,12 +102,12 @@ fn parts(rows: &[u64], used: &[u64]) -> Vec<Part> {
 }
 
 /// The rows of a block, dealt out by shares: whole parts first, then the largest remainders. Without any weight, equally.
-fn dealt(shares: &[f64], left: &[u64]) -> Vec<u64> {
+fn dealt(shares: &[f64], left: &[u64], block: u64) -> Vec<u64> {
     let total: f64 = shares.iter().sum();
     let open = left.iter().filter(|left| **left > 0).count().max(1) as f64;
     let exact = shares.iter().zip(left).map(|(share, left)| match total > 0.0 {
-        true => share / total * BLOCK as f64,
-        false if *left > 0 => BLOCK as f64 / open,
+        true => share / total * block as f64,
+        false if *left > 0 => block as f64 / open,
         false => 0.0,
     });
     let exact: Vec<f64> = exact.collect();
@@ -116,7 +116,7 @@ fn dealt(shares: &[f64], left: &[u64]) -> Vec<u64> {
     let remainder = |form: &usize| exact[*form] - exact[*form].floor();
     order.sort_by(|a, b| remainder(b).total_cmp(&remainder(a)).then(a.cmp(b)));
     let dealt: u64 = rows.iter().sum();
-    for &form in order.iter().cycle().take(BLOCK.saturating_sub(dealt) as usize) {
+    for &form in order.iter().cycle().take(block.saturating_sub(dealt) as usize) {
         rows[form] += 1;
     }
     rows
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn order(forms: &[(f64, u128)]) -> RowOrder {
-        RowOrder::new(forms, Streams::new(1), 0)
+        RowOrder::new(forms, BLOCK, Streams::new(1), 0)
     }
 
     #[test]
