@@ -415,8 +415,8 @@ fn damaged_schemas_are_refused() {
     let json = infer("a,b\n1.5,x\n2.5,y\n3.5,x\n").to_json().unwrap();
     assert!(Schema::from_json(&json).is_ok());
     for (from, to, why) in [
-        ("\"version\": 2", "\"version\": 9", "version 9"),
-        ("\"version\": 2", "\"version\": 1", "version 1"),
+        ("\"version\": 3", "\"version\": 9", "version 9"),
+        ("\"version\": 3", "\"version\": 2", "version 2"),
         ("\"arrow\": null", "\"arrow\": \"int7\"", "int7"),
         ("\"rows\": 3", "\"rows\": 3, \"colour\": 1", "colour"),
         ("\"b\"", "\"a\"", "twice"),

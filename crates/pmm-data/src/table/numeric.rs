@@ -73,7 +73,7 @@ impl Inference<'_> {
                 return Err(ReadError::Infinite { path, place: *place, column, value: text.clone() });
             }
         }
-        match spectrum.tokens.get(specials::MOST) {
+        match spectrum.tokens.get(specials::MOST_TEXTS) {
             None => Ok(()),
             Some((text, _)) => {
                 Err(self.unfit(kind.name(), format!("{text:?} and other texts are no numbers")).into())
@@ -95,9 +95,7 @@ impl Inference<'_> {
             None if specials.is_empty() && spectrum.points.len() <= few(self.profile.present()) => vec![],
             None => specials::find(&spectrum.points),
         };
-        for value in
-            values.into_iter().take(specials::MOST.max(self.wish.specials.as_ref().map_or(0, Vec::len)))
-        {
+        for value in values {
             if let Some(count) = spectrum.take(value) {
                 specials.push(Special { text: String::new(), value: Some(value), count });
             }
@@ -185,12 +183,19 @@ impl Inference<'_> {
                 let text: String = special.text.chars().take(20).collect();
                 format!("{} {text}", share(special.count, self.profile.present()))
             };
-            let parts: Vec<String> = numbers.specials.iter().map(part).collect();
-            reason += &format!("; {} → gate", parts.join(", "));
+            let parts: Vec<String> = numbers.specials.iter().take(TOLD).map(part).collect();
+            let more = match numbers.specials.len().saturating_sub(TOLD) {
+                0 => String::new(),
+                more => format!(" and {more} more values"),
+            };
+            reason += &format!("; {}{more} → gate", parts.join(", "));
         }
         reason
     }
 }
+
+/// Specials that are told one by one.
+const TOLD: usize = 4;
 
 /// Up to this many distinct values a column is discrete.
 fn few(present: u64) -> usize {

@@ -14,7 +14,7 @@ use super::scalar::Scalar;
 use crate::rules::KeptRule;
 
 /// The version of `schema.json` that this program reads and writes.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The columns of a table and how each is modelled.
 ///

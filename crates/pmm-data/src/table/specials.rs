@@ -1,14 +1,19 @@
 //! Special values: atoms in a continuum, and codes far outside of it.
 
-/// The most specials that are found.
-pub(crate) const MOST: usize = 8;
+/// The most texts among numbers that are specials.
+pub(crate) const MOST_TEXTS: usize = 8;
+/// The most values that are found to be special.
+const MOST: usize = 32;
+/// Cells, and their share of all, that make an atom learnable.
+const FEWEST: f64 = 40.0;
+const LEAST_SHARE: f64 = 0.005;
 /// A continuum has at least this many distinct values.
 const CONTINUUM: usize = 10;
 
 /// The special values among `points` (increasing values with counts), most frequent first.
 ///
-/// An *atom* has at least 5 % of all cells, 10 times the median count of the values and 10 times the mean count of the ten
-/// values nearest to it. A *code* is the least or the greatest value, occurs at least 5 times and in .2 % of the cells, and
+/// An *atom* has at least 5 % of all cells, or 40 cells and .5 % of all (round amounts, common rates), 10 times the median count of the
+/// values and 10 times the mean count of the ten values nearest to it. A *code* is the least or the greatest value, occurs at least 5 times and in .2 % of the cells, and
 /// lies farther from the others than these lie from one another. (The code 99999 in the capital gains of `adult` has .49 %.)
 pub(crate) fn find(points: &[(f64, u64)]) -> Vec<f64> {
     let total: u64 = points.iter().map(|point| point.1).sum();
@@ -42,8 +47,8 @@ fn atom(points: &[(f64, u64)], total: u64) -> Option<usize> {
     let mut counts: Vec<u64> = points.iter().map(|point| point.1).collect();
     let middle = counts.len() / 2;
     let median = *counts.select_nth_unstable(middle).1 as f64;
-    let atom =
-        count >= 0.05 * total as f64 && count >= 10.0 * median && count >= 10.0 * neighbours(points, place);
+    let often = count >= 0.05 * total as f64 || count >= FEWEST.max(LEAST_SHARE * total as f64);
+    let atom = often && count >= 10.0 * median && count >= 10.0 * neighbours(points, place);
     atom.then_some(place)
 }
 
