@@ -37,7 +37,7 @@ impl Case {
 
     fn table(width: usize, rows: usize) -> Self {
         let config = TrunkConfig { width, blocks: 3, dropout: 0.0, ..TrunkConfig::default() };
-        let trunk = Trunk::new(&[(INPUTS, OUTPUTS)], &config, Device::flex());
+        let trunk = Trunk::new(&[(INPUTS, OUTPUTS)], vec![], &config, Device::flex());
         Self::Table { trunk, config, x: normals(rows * INPUTS, 0), y: normals(rows * OUTPUTS, 1) }
     }
 

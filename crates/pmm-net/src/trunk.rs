@@ -29,12 +29,17 @@ enum Net {
 }
 
 impl Trunk {
-    /// A trunk over columns of so many features and outputs each.
-    pub fn new(columns: &[(usize, usize)], config: &TrunkConfig, device: Device) -> Self {
+    /// A trunk over columns of so many features and outputs each; a perceptron's last layer also sees the features `straight`, increasing.
+    pub fn new(
+        columns: &[(usize, usize)],
+        straight: Vec<usize>,
+        config: &TrunkConfig,
+        device: Device,
+    ) -> Self {
         let sum = |number: fn(&(usize, usize)) -> usize| columns.iter().map(number).sum();
         let net = match config.kind {
             TrunkKind::Mlp | TrunkKind::Pooled | TrunkKind::Trees => {
-                Net::Mlp(Mlp::new(sum(|c| c.0), sum(|c| c.1), config.width, config.blocks))
+                Net::Mlp(Mlp::new(sum(|c| c.0), sum(|c| c.1), config.width, config.blocks, straight))
             }
             TrunkKind::Attention => {
                 Net::Attention(ColumnAttention::new(columns, config.width, config.blocks))
@@ -200,7 +205,7 @@ mod tests {
     /// Three columns, of unlike sizes; half of the features of a row are 0, as those of unknown cells are.
     fn case(kind: TrunkKind) -> (Trunk, Vec<f32>, Vec<f32>) {
         let config = TrunkConfig { kind, width: 24, blocks: 2, dropout: 0.5 };
-        let trunk = Trunk::new(&[(4, 3), (2, 1), (3, 5)], &config, Device::flex());
+        let trunk = Trunk::new(&[(4, 3), (2, 1), (3, 5)], vec![1, 5, 8], &config, Device::flex());
         let mut rng = Streams::new(3).stream(Purpose::DATA, 0, 0);
         // Away from the zeros that biases start with, so that all of it counts.
         let initial = trunk.initial(&Streams::new(1));

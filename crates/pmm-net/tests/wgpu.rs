@@ -44,7 +44,7 @@ fn weights(parts: &Parts) -> Vec<f32> {
 
 fn trunk(kind: TrunkKind, device: Device) -> Found {
     let config = TrunkConfig { kind, width: 24, blocks: 2, dropout: 0.0 };
-    let trunk = Trunk::new(&[(3, 1), (4, 4)], &config, device);
+    let trunk = Trunk::new(&[(3, 1), (4, 4)], vec![2, 3], &config, device);
     let weights = weights(trunk.parts());
     let mut rng = Streams::new(5).stream(Purpose::DATA, 1, 0);
     let x = (0..150 * 7).map(|_| rng.normal() as f32).collect();

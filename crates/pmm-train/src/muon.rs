@@ -26,6 +26,16 @@ impl Default for MuonConfig {
 }
 
 impl MuonConfig {
+    /// AdamW moves all matrices.
+    pub fn off() -> Self {
+        Self { rate: 0.0, ..Self::default() }
+    }
+
+    /// Whether AdamW moves all matrices.
+    pub fn is_off(&self) -> bool {
+        self.rate == 0.0
+    }
+
     /// Refuses settings that make no step.
     pub fn check(&self) -> Result<(), SettingError> {
         SettingError::between("muon.rate", self.rate, 0.0, 1e3)?;

@@ -18,6 +18,7 @@ use crate::mlp::Mlp;
 pub(super) const CHUNK: usize = 64;
 
 /// What the backward pass needs of a chunk.
+#[derive(Default)]
 struct Tape {
     /// norm(h) before each block, and before the output.
     normed: Vec<Vec<f32>>,
@@ -27,6 +28,8 @@ struct Tape {
     before: Vec<Vec<f32>>,
     /// What W₂ sees.
     hidden: Vec<Vec<f32>>,
+    /// What the output layer sees.
+    last: Vec<f32>,
 }
 
 /// Activations of a batch.
@@ -75,7 +78,7 @@ fn forward_chunk(
 ) -> Tape {
     let (width, blocks) = (mlp.width(), mlp.blocks());
     let rows = x.len() / mlp.inputs();
-    let mut tape = Tape { normed: Vec::new(), inverse: Vec::new(), before: Vec::new(), hidden: Vec::new() };
+    let mut tape = Tape::default();
     let mut h = layers.linear(0, x);
     for block in 0..blocks {
         let (normed, inverse) = norm(&h, width);
@@ -89,10 +92,22 @@ fn forward_chunk(
         tape.hidden.push(hidden);
     }
     let (normed, inverse) = norm(&h, width);
-    layers.set_linear(2 + 4 * blocks, &normed, y);
+    let mut last = vec![0.0; rows * (width + mlp.straight().len())];
+    for (row, last) in last.chunks_exact_mut(width + mlp.straight().len()).enumerate() {
+        let (left, right) = last.split_at_mut(width);
+        left.copy_from_slice(&normed[row * width..][..width]);
+        straight(mlp, &x[row * mlp.inputs()..], right);
+    }
+    layers.set_linear(2 + 4 * blocks, &last, y);
     tape.normed.push(normed);
     tape.inverse.push(inverse);
+    tape.last = last;
     tape
+}
+
+/// The inputs of a row that go straight to the last layer.
+pub(super) fn straight(mlp: &Mlp, x: &[f32], out: &mut [f32]) {
+    out.iter_mut().zip(mlp.straight()).for_each(|(out, input)| *out = x[*input]);
 }
 
 /// The gradient by the weights, given that by the outputs (`slope`).
@@ -192,11 +207,13 @@ fn backward_chunk(
 ) -> Seen {
     let (width, blocks) = (mlp.width(), mlp.blocks());
     let rows = slope.len() / mlp.outputs();
-    let Tape { normed, inverse, before, hidden } = tape;
-    // From the gradient by what a layer gave, that by what it saw.
+    let Tape { normed, inverse, before, hidden, last } = tape;
+    // From the gradient by what a layer gave, that by what it saw of the layer before.
     let through = |layer: usize, d: &[f32], out: &mut [f32]| {
         let outputs = d.len() / rows;
-        matmul(out, false, Matrix::new(d, rows, outputs), Matrix::new(&turned[layer - 1], outputs, width));
+        let turned = &turned[layer - 1];
+        let matrix = Matrix::new(turned, outputs, turned.len() / outputs).columns(0..width);
+        matmul(out, false, Matrix::new(d, rows, outputs), matrix);
     };
     let mut d_normed = vec![0.0; rows * width];
     through(2 * blocks + 1, slope, &mut d_normed);
@@ -217,9 +234,10 @@ fn backward_chunk(
     after.reverse();
     let mut seen = Vec::with_capacity(2 * blocks + 1);
     let mut hidden = hidden.into_iter();
-    for normed in normed {
+    for normed in normed.into_iter().take(blocks) {
         seen.push(normed);
         seen.extend(hidden.next());
     }
+    seen.push(last);
     (seen, after)
 }

@@ -66,7 +66,7 @@ impl TableDenoiser {
 
     fn laws_by_sums(&self, network: &Revealing<'_>, asked: &mut [Asked<'_>]) -> Vec<Law> {
         self.begin(network, asked);
-        let (net, width) = (self.net(), network.width());
+        let (net, width, blank_row) = (self.net(), network.kept(), network.blank());
         // Rows that have seen nothing are all alike: one place is enough for them.
         let (mut sums, mut places, mut blank) = (Vec::new(), Vec::with_capacity(asked.len()), None);
         for asked in asked.iter() {
@@ -74,7 +74,7 @@ impl TableDenoiser {
             let place = if asked.row.sums.any { next } else { *blank.get_or_insert(next) };
             places.push(place);
             if place == next {
-                sums.extend_from_slice(asked.row.sums.values.as_deref().unwrap_or(network.blank()));
+                sums.extend_from_slice(asked.row.sums.values.as_deref().unwrap_or(&blank_row));
             }
         }
         let hidden = network.hidden(sums);
@@ -100,12 +100,12 @@ impl TableDenoiser {
     /// Brings the sums of rows up to what they have seen. Those of a row that is asked for the first time are one product; what it
     /// sees from then on is added in the order in which it sees it.
     fn begin(&self, network: &Revealing<'_>, asked: &mut [Asked<'_>]) {
-        let (net, width) = (self.net(), network.width());
+        let (net, width) = (self.net(), network.kept());
         let (mut new, mut begun): (Vec<_>, Vec<_>) =
             asked.iter_mut().map(|asked| &mut *asked.row).partition(|row| row.sums.values.is_none());
         begun.par_iter_mut().with_min_len(16).for_each(|row| self.add_fresh(network, row));
         let (blank, mut new): (Vec<_>, Vec<_>) = new.drain(..).partition(|row| !row.sums.any);
-        blank.into_iter().for_each(|row| row.sums.values = Some(network.blank().to_vec()));
+        blank.into_iter().for_each(|row| row.sums.values = Some(network.blank()));
         if new.is_empty() {
             return;
         }

@@ -110,7 +110,7 @@ impl TableNet {
             };
             // Cells that are not known are not looked at.
             let mut cells: Vec<_> = (0..columns).map(cell).collect();
-            keeper.settle(&mut cells, &mut known, keeper.active());
+            keeper.settle_learned(&mut cells, &mut known);
             let asked: Vec<bool> = (0..columns).map(|column| keeper.is_asked(&known, column)).collect();
             (known, asked)
         };

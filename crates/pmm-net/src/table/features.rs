@@ -33,11 +33,13 @@ impl View {
 }
 
 /// Writes a column's features: known?, the code's features, a piecewise-linear encoding of the value's normal score, the score,
-/// the standardised value; with running clocks also two functions of the clock.
+/// the standardised value; with running clocks also two functions of the clock. A special value that is a number is seen as one, too.
 #[derive(Debug, Clone)]
 pub(crate) struct Encoder {
     tokens: Option<TokenTable>,
     value: Option<ValueEncoder>,
+    /// The numbers of the codes of special values.
+    specials: Vec<Option<f64>>,
     len: usize,
 }
 
@@ -46,6 +48,8 @@ pub(crate) struct Encoder {
 struct TokenTable {
     width: usize,
     rows: Vec<f32>,
+    /// The place of the normal score, where codes are numbers.
+    score_at: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -80,13 +84,30 @@ impl Encoder {
             TokenTable::new(tokens.codes, &tokens.values, numeric)
         });
         let value = value.filter(|_| place.value.is_some());
+        let specials = match &column.coding {
+            // The first code says that the value is an ordinary one.
+            Coding::Numbers(numbers) => {
+                let values = numbers.specials.iter().map(|special| special.value);
+                std::iter::once(None).chain(values).collect()
+            }
+            _ => Vec::new(),
+        };
         let len = 1 + tokens.as_ref().map_or(0, |t| t.width) + value.as_ref().map_or(0, ValueEncoder::width);
-        Self { tokens, value, len }
+        Self { tokens, value, specials, len }
     }
 
     /// Numbers per cell.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The place of a number's normal score among them.
+    pub(crate) fn score_at(&self) -> Option<usize> {
+        let tokens = self.tokens.as_ref();
+        if let Some(value) = &self.value {
+            return Some(1 + tokens.map_or(0, |tokens| tokens.width) + value.edges.len() - 1);
+        }
+        Some(1 + tokens?.score_at?)
     }
 
     /// Writes the features of a cell; `out` holds zeros.
@@ -99,8 +120,10 @@ impl Encoder {
             }
             start += tokens.width;
         }
-        if let (Some(encoder), Some(value)) = (&self.value, view.value) {
-            encoder.write(value, view.clock, &mut out[start..]);
+        let special = || self.specials.get(view.token? as usize).copied().flatten();
+        let seen = view.value.map(|value| (value, view.clock)).or_else(|| Some((special()?, f64::INFINITY)));
+        if let (Some(encoder), Some((value, clock))) = (&self.value, seen) {
+            encoder.write(value, clock, &mut out[start..]);
         }
     }
 }
@@ -118,7 +141,8 @@ impl TokenTable {
                 encoder.write_value(value, &mut row[one_hot..]);
             }
         }
-        Self { width, rows }
+        let score_at = encoder.map(|encoder| one_hot + encoder.edges.len() - 1);
+        Self { width, rows, score_at }
     }
 
     fn row(&self, token: u32) -> &[f32] {

@@ -71,7 +71,9 @@ impl TableNet {
             outputs = head.end(outputs);
             heads.push(head);
         }
-        let trunk = Trunk::new(&columns, config, device);
+        let scores = starts.iter().zip(&encoders);
+        let straight = scores.filter_map(|((input, _), encoder)| Some(input + encoder.score_at()?)).collect();
+        let trunk = Trunk::new(&columns, straight, config, device);
         Ok(Self {
             schema,
             keeper,

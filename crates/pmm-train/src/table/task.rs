@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
-use pmm_net::Masks;
 use pmm_net::table::{Answers, Batch, BatchRows, Shares, TableNet, TableTrees};
+use pmm_net::{Masks, Part};
 
+use crate::muon::MuonConfig;
+use crate::optimiser::{Rule, Rules};
 use crate::run::Task;
 use crate::shard::Shard;
 
@@ -22,6 +24,8 @@ pub struct BatchConfig {
     pub target: Option<usize>,
     /// Whether trees, where there are any, have all the say.
     pub trees_alone: bool,
+    /// How the square matrices of blocks are moved.
+    pub muon: MuonConfig,
 }
 
 /// Share of rows in which a named target alone is unknown.
@@ -125,16 +129,20 @@ impl TableTask {
     /// Which columns of a row are known: their number uniform, or all but the target.
     fn known(&self, rng: &mut Stream) -> Vec<bool> {
         let columns = self.net.coordinates().columns.len();
+        let keeper = self.net.keeper();
+        let mut known: Vec<bool>;
         if let Some(target) = self.config.target
             && rng.unit() < TARGET_SHARE
         {
-            return (0..columns).map(|column| column != target).collect();
+            known = (0..columns).map(|column| column != target).collect();
+        } else {
+            let mut order: Vec<usize> = (0..columns).filter(|column| !keeper.is_derived(*column)).collect();
+            rng.shuffle(&mut order);
+            let count = rng.below(order.len() as u64) as usize;
+            known = vec![false; columns];
+            order[..count].iter().for_each(|&column| known[column] = true);
         }
-        let mut order: Vec<usize> = (0..columns).collect();
-        rng.shuffle(&mut order);
-        let count = rng.below(columns as u64) as usize;
-        let mut known = vec![false; columns];
-        order[..count].iter().for_each(|&column| known[column] = true);
+        keeper.tell_choices(&mut known, rng);
         known
     }
 
@@ -249,5 +257,16 @@ impl Task for TableTask {
 
     fn decayed(&self) -> Vec<f32> {
         self.net.parts().decayed()
+    }
+
+    fn rules(&self) -> Rules {
+        if self.config.muon.is_off() {
+            return Rules::new();
+        }
+        let rule = |part: &Part| match part.name.starts_with("block.") && part.shape[0] > 1 {
+            true => Rule::Muon { shape: part.shape, pieces: 1, config: self.config.muon },
+            false => Rule::AdamW,
+        };
+        self.net.parts().iter().map(|part| (part.range.clone(), rule(part))).collect()
     }
 }

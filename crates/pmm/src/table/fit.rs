@@ -332,6 +332,7 @@ impl PreparedFit {
             dropout: config.net.dropout,
             target: self.target(),
             trees_alone: config.net.kind == TrunkKind::Trees,
+            muon: config.muon,
         };
         let streams = Streams::new(config.seed);
         Ok(TableTask::new(net.clone(), self.table.clone(), learned, held_out, batch, streams)?)

@@ -260,6 +260,7 @@ impl Asking<'_> {
     fn known(&self, columns: usize, rng: &mut pmm_core::Stream) -> Vec<bool> {
         let share = if self.alone && rng.unit() < TARGET_SHARE { 1.0 } else { rng.unit() };
         let mut known: Vec<bool> = (0..columns).map(|_| rng.unit() < share).collect();
+        self.net.keeper().tell_choices(&mut known, rng);
         known[self.column] = false;
         known
     }
@@ -276,7 +277,7 @@ impl Asking<'_> {
             self.net.schema.columns[place.column].rule_cell(cell)
         };
         let mut cells: Vec<_> = self.net.coordinates.columns.iter().map(cell).collect();
-        keeper.settle(&mut cells, known, keeper.active());
+        keeper.settle_learned(&mut cells, known);
         !known[self.column] && keeper.is_asked(known, self.column)
     }
 }
