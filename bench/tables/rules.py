@@ -56,19 +56,21 @@ def pmm(*arguments):
     return done.stdout, time.monotonic() - start
 
 
-def measured(name, flags):
-    """Shares of broken rules and the classifier's AUC, with rules off and on."""
-    found = {}
+def measured(name, flags, seeds):
+    """Shares of broken rules (of the first seed) and the classifier's AUC (the mean over seeds), with rules off and on."""
+    found = {"off": [], "on": []}
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         test, train = split(name, folder)
-        for way in ("off", "on"):
-            model = folder / f"{way}.pmm"
-            _, seconds = pmm("fit", train, "--out", model, "--set", f"rules={way}", "--quiet", *flags)
-            report, _ = pmm("eval", model, test, "--train", train, "--json", "--quiet")
-            report = json.loads(report)
-            found[way] = dict(rules=report["rules"], auc=auc(report), seconds=seconds)
-    return found
+        for seed in range(seeds):
+            for way, kept in found.items():
+                model = folder / f"{way}-{seed}.pmm"
+                _, seconds = pmm("fit", train, "--out", model, "--set", f"rules={way}", "--seed", seed, "--quiet", *flags)
+                report, _ = pmm("eval", model, test, "--train", train, "--json", "--quiet")
+                report = json.loads(report)
+                kept.append(dict(rules=report["rules"], auc=auc(report), seconds=seconds))
+    mean = lambda way, key: sum(one[key] for one in found[way]) / seeds
+    return {way: kept[0] | {"auc": mean(way, "auc"), "seconds": mean(way, "seconds")} for way, kept in found.items()}
 
 
 def auc(report):
@@ -115,13 +117,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", nargs="*", default=list(TABLES))
     parser.add_argument("--minutes", help="for each fit, in place of the default")
+    parser.add_argument("--seeds", type=int, default=1, help="models of each table with and without rules")
     arguments = parser.parse_args()
     if not DATA.exists():
         raise SystemExit(f"{DATA} is not there: it holds the public tables")
     flags = ["--minutes", arguments.minutes] if arguments.minutes else []
     summaries, details = [], []
     for name in arguments.tables:
-        summary, detail = lines(name, measured(name, flags))
+        summary, detail = lines(name, measured(name, flags, arguments.seeds))
         summaries.append(summary)
         details += detail
         print(*summary, flush=True)
@@ -131,7 +134,8 @@ def main():
         "# Rules\n\n"
         f"By `bench/tables/run rules`, each fit{settings}: the mean share of rows that break a rule of the held-out rows, among"
         " held-out rows, rows made without rules and rows made with them; the AUC of a classifier that tells made rows from"
-        " held-out ones (.5 is best).\n\n" + markdown(head, summaries) + "\nThe rules that are broken most without them:\n\n"
+        " held-out ones (.5 is best), the mean of"
+        f" {arguments.seeds} models.\n\n" + markdown(head, summaries) + "\nThe rules that are broken most without them:\n\n"
         + markdown(["table", "rule", "real rows", "made, off", "made, on"], details)
     )
     (HERE / "RULES.md").write_text(text)
