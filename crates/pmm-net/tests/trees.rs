@@ -47,7 +47,7 @@ fn grown(net: &TableNet, table: &Table) -> Vec<TreesOfColumn> {
     let (learned, held_out) = rows.split_at(rows.len() * 4 / 5);
     let rows = ((table, learned), (table, held_out));
     (0..net.coordinates().columns.len())
-        .map(|column| net.learn_column(column, rows, None, &small(), &Streams::new(0)))
+        .map(|column| net.learn_column(column, rows, (None, 0.5), &small(), &Streams::new(0)))
         .collect()
 }
 

@@ -4,7 +4,7 @@ use pmm_core::{Elements, Purpose, SpaceError, States, Streams, Values};
 use pmm_data::{Cell, Coding, Table};
 use rayon::prelude::*;
 
-use super::coordinates::{CellCoordinates, ClockKind};
+use super::coordinates::{CellCoordinates, ClockKind, ColumnPlace};
 use super::features::View;
 use super::head::Target;
 use super::net::TableNet;
@@ -42,6 +42,26 @@ impl BatchRows {
     }
 }
 
+/// Which cells of a row to learn from are known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    /// Those of these columns.
+    Columns(Vec<bool>),
+    /// Those that drawing knows when it is this share of its way through the row.
+    Drawn(f64),
+}
+
+/// What a row to learn from is asked.
+struct Question {
+    known: Vec<bool>,
+    asked: Vec<bool>,
+    /// The column that drawing would come to next, where the row is shown as drawing would see it.
+    next: Option<usize>,
+}
+
+/// The weight in its row of the column that drawing comes to next.
+const NEXT: f32 = 0.5;
+
 const KNOWN: Target = Target { weight: 0.0, token: None, value: None, mean: 0.0, clock: 0.0 };
 
 impl TableNet {
@@ -55,18 +75,21 @@ impl TableNet {
         place.coordinates(&self.schema.columns[place.column], cells.get(row))
     }
 
-    /// A batch of rows: `known(r)` says which columns of the r-th are seen; the other columns weigh alike in a row, and rows in
-    /// the batch. With gradual clocks, cells that are not known are seen through noise, at a time of their row.
+    /// A batch of rows: `shown(r)` says which columns of the r-th are seen; the other columns weigh alike in a row (but for the one that
+    /// drawing would come to next), and rows in the batch. With gradual clocks, cells that are not known are seen through noise, at a
+    /// time of their row.
     pub fn batch(
         &self,
         table: &Table,
         rows: &[u32],
-        known: impl Fn(usize) -> Vec<bool> + Sync,
+        shown: impl Fn(usize) -> Shown + Sync,
         streams: &Streams,
         place: BatchRows,
     ) -> Result<Batch, SpaceError> {
         let columns = self.coordinates.columns.len();
-        let (known, asked) = self.known_and_asked(table, rows, known);
+        let ask = |row: usize| self.question(table, rows[row] as usize, shown(row));
+        let questions: Vec<Question> = (0..rows.len()).into_par_iter().with_min_len(16).map(ask).collect();
+        let known: Vec<bool> = questions.iter().flat_map(|question| &question.known).copied().collect();
         let cells: Vec<CellCoordinates> = (0..rows.len() * columns)
             .into_par_iter()
             .with_min_len(256)
@@ -76,48 +99,49 @@ impl TableNet {
             ClockKind::Reveal => self.reveal_batch(&cells, &known, streams, place),
             ClockKind::Gradual => self.gradual_batch(&cells, &known, streams, place)?,
         };
-        for (target, asked) in batch.targets.iter_mut().zip(asked) {
-            target.weight *= f32::from(u8::from(asked));
-        }
-        for targets in batch.targets.chunks_exact_mut(columns) {
-            let unknown = targets.iter().filter(|target| target.weight > 0.0).count().max(1);
-            let weight = 1.0 / (unknown * rows.len()) as f32;
-            targets.iter_mut().for_each(|target| target.weight *= weight);
+        for (targets, question) in batch.targets.chunks_exact_mut(columns.max(1)).zip(&questions) {
+            weigh(targets, question, 1.0 / rows.len() as f32);
         }
         Ok(batch)
     }
 
-    /// Which cells are known, those that follow from others by a rule among them; and which of the others are asked for.
-    fn known_and_asked(
-        &self,
-        table: &Table,
-        rows: &[u32],
-        known: impl Fn(usize) -> Vec<bool> + Sync,
-    ) -> (Vec<bool>, Vec<bool>) {
+    /// Which cells of a row are known, those that follow from others by a rule among them; and which of the others are asked for.
+    fn question(&self, table: &Table, row: usize, shown: Shown) -> Question {
         let columns = self.coordinates.columns.len();
         let keeper = self.keeper();
         if keeper.is_empty() {
-            let known: Vec<bool> = (0..rows.len()).flat_map(known).collect();
-            return (known, vec![true; rows.len() * columns]);
-        }
-        let of_row = |row: usize| {
-            let mut known = known(row);
-            let cell = |column: usize| {
-                let place = &self.coordinates.columns[column];
-                let cells = &table.columns[place.column];
-                let cell = if cells.is_empty() { Cell::Missing } else { cells.get(rows[row] as usize) };
-                self.schema.columns[place.column].rule_cell(cell)
+            let first = |share: f64| ((share * columns as f64) as usize).min(columns - 1);
+            let (known, next) = match shown {
+                Shown::Columns(known) => (known, None),
+                Shown::Drawn(share) => ((0..columns).map(|c| c < first(share)).collect(), Some(first(share))),
             };
-            // Cells that are not known are not looked at.
-            let mut cells: Vec<_> = (0..columns).map(cell).collect();
-            keeper.settle_learned(&mut cells, &mut known);
-            let asked: Vec<bool> = (0..columns).map(|column| keeper.is_asked(&known, column)).collect();
-            (known, asked)
+            return Question { known, asked: vec![true; columns], next };
+        }
+        // Cells that are not known are not looked at.
+        let mut cells = self.rule_cells(table, row);
+        let (known, next) = match shown {
+            Shown::Columns(mut known) => {
+                keeper.settle_learned(&mut cells, &mut known);
+                (known, None)
+            }
+            Shown::Drawn(share) => {
+                let known = keeper.drawn(&mut cells, share);
+                let next = keeper.next(&known);
+                (known, next)
+            }
         };
-        let all: Vec<(Vec<bool>, Vec<bool>)> =
-            (0..rows.len()).into_par_iter().with_min_len(16).map(of_row).collect();
-        let (known, asked): (Vec<Vec<bool>>, Vec<Vec<bool>>) = all.into_iter().unzip();
-        (known.concat(), asked.concat())
+        let asked = (0..columns).map(|column| keeper.is_asked(&known, column)).collect();
+        Question { known, asked, next }
+    }
+
+    /// A row of a table as rules see it.
+    pub(super) fn rule_cells(&self, table: &Table, row: usize) -> Vec<pmm_data::rules::Cell<'static>> {
+        let cell = |place: &ColumnPlace| {
+            let cells = &table.columns[place.column];
+            let cell = if cells.is_empty() { Cell::Missing } else { cells.get(row) };
+            self.schema.columns[place.column].rule_cell(cell)
+        };
+        self.coordinates.columns.iter().map(cell).collect()
     }
 
     fn reveal_batch(
@@ -270,5 +294,41 @@ impl TableNet {
             }
         }
         of
+    }
+}
+
+/// Shares the weight of a row out over what is asked of it.
+fn weigh(targets: &mut [Target], question: &Question, weight: f32) {
+    for (target, asked) in targets.iter_mut().zip(&question.asked) {
+        target.weight *= f32::from(u8::from(*asked));
+    }
+    let unknown = targets.iter().filter(|target| target.weight > 0.0).count();
+    let next = question.next.filter(|next| unknown > 1 && targets[*next].weight > 0.0);
+    let left = if next.is_some() { 1.0 - NEXT } else { 1.0 };
+    targets.iter_mut().for_each(|target| target.weight *= weight * left / unknown.max(1) as f32);
+    if let Some(next) = next {
+        targets[next].weight += weight * NEXT;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of a row's weight is the next column's, and the rest is shared by all that are asked; a row without one shares evenly.
+    #[test]
+    fn what_drawing_comes_to_next_weighs_most() {
+        let weights = |known: [bool; 4], asked: [bool; 4], next: Option<usize>| {
+            let mut targets: Vec<Target> =
+                known.iter().map(|known| Target { weight: f32::from(u8::from(!known)), ..KNOWN }).collect();
+            weigh(&mut targets, &Question { known: known.into(), asked: asked.into(), next }, 1.0);
+            targets.iter().map(|target| target.weight).collect::<Vec<f32>>()
+        };
+        let (first, all) = ([true, false, false, false], [true; 4]);
+        assert_eq!(weights(first, [true, true, true, false], None), [0.0, 0.5, 0.5, 0.0]);
+        assert_eq!(weights(first, [true, true, true, false], Some(1)), [0.0, 0.75, 0.25, 0.0]);
+        assert_eq!(weights([true, true, true, false], all, Some(3)), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(weights(first, [true, false, true, false], Some(1)), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(weights([true; 4], all, None), [0.0; 4]);
     }
 }

@@ -19,7 +19,7 @@ mod trim;
 mod walk;
 
 pub use atoms::Atoms;
-pub use batch::{Batch, BatchRows};
+pub use batch::{Batch, BatchRows, Shown};
 pub use cell_law::{CellLaw, ScorePart};
 pub use coordinates::{CellCoordinates, ClockKind, ColumnPlace, Coordinates, Scale, TokenPlace, ValuePlace};
 pub use denoise::TableDenoiser;

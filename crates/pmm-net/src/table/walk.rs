@@ -96,7 +96,7 @@ pub(super) struct Step<'a> {
 }
 
 impl TableDenoiser {
-    /// A row of cells, of which some are known, in an order of its own.
+    /// A row of cells, of which some are known.
     pub(super) fn walk_row(&self, cells: &[Option<Cell>], number: u64, streams: &Streams) -> WalkRow {
         let mut row = self.open_row(cells, number, streams);
         self.settle_row(&mut row);
@@ -105,8 +105,6 @@ impl TableDenoiser {
 
     /// The same before anything is computed.
     pub(super) fn open_row(&self, cells: &[Option<Cell>], number: u64, streams: &Streams) -> WalkRow {
-        let mut turns: Vec<usize> = (0..cells.len()).collect();
-        streams.stream(Purpose::ORDER, 0, number).shuffle(&mut turns);
         let keeper = self.net().keeper();
         let active = keeper.has_chance().then(|| {
             keeper.active_in(|rule| streams.block_stream(Purpose::CHANCE_RULE, rule, 0, number).unit())
@@ -119,7 +117,7 @@ impl TableDenoiser {
             sums: Sums::default(),
             rule_cells: vec![RuleCell::Missing; cells.len()],
             active,
-            turns,
+            turns: (0..cells.len()).rev().collect(),
             log: 0.0,
             rank: None,
         };

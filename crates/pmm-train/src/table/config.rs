@@ -34,6 +34,9 @@ pub struct TableConfig {
     pub batch: usize,
     /// The network.
     pub net: TrunkConfig,
+    /// The share of the rows to learn from that are shown as drawing sees them, column after column as the table has them; in the others
+    /// any columns are known. What is left of it makes conditions, gaps and predictions good, more of it new rows.
+    pub in_order: f64,
     /// The trees, where `net.kind` says that there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trees: Option<TreesConfig>,
@@ -56,6 +59,7 @@ impl Default for TableConfig {
             valid: 0.1,
             batch: 256,
             net: TrunkConfig::default(),
+            in_order: 0.5,
             trees: None,
             muon: MuonConfig::off(),
             train: TrainConfig { learning_rate: 2e-3, ..TrainConfig::default() },
@@ -172,6 +176,7 @@ impl TableConfig {
     pub fn check(&self) -> Result<(), SettingError> {
         SettingError::between("batch", self.batch, 1, 1_000_000)?;
         SettingError::between("valid", self.valid, 0.0, 0.5)?;
+        SettingError::between("in_order", self.in_order, 0.0, 1.0)?;
         let whole_law = self.clock == ClockKind::Gradual || self.head == Head::Marginal;
         let must = "\"marginal\" unless clock = \"gradual\": a reveal draws from the whole law of a column";
         SettingError::unless(whole_law, "head", "\"mean\"", must)?;
@@ -199,6 +204,7 @@ clock = "reveal"
 head = "marginal"
 valid = 0.1
 batch = 128
+in_order = 0.5
 
 [net]
 width = 256

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
-use pmm_net::table::{Answers, Batch, BatchRows, Shares, TableNet, TableTrees};
+use pmm_net::table::{Answers, Batch, BatchRows, ClockKind, Shares, Shown, TableNet, TableTrees};
 use pmm_net::{Masks, Part};
 
 use crate::muon::MuonConfig;
@@ -22,6 +22,8 @@ pub struct BatchConfig {
     pub dropout: f64,
     /// A column (among the modelled ones) that is asked for alone in a share of the rows.
     pub target: Option<usize>,
+    /// The share of the other rows that are shown as drawing sees them.
+    pub in_order: f64,
     /// Whether trees, where there are any, have all the say.
     pub trees_alone: bool,
     /// How the square matrices of blocks are moved.
@@ -90,7 +92,7 @@ impl TableTask {
             let batch = task.net.batch(
                 held_out,
                 rows,
-                |row| task.known(&mut task.streams.stream(Purpose::VALIDATION, 0, first + row as u64)),
+                |row| task.shown(&mut task.streams.stream(Purpose::VALIDATION, 0, first + row as u64)),
                 &task.streams,
                 // Steps of training count from 0: far from these.
                 BatchRows::all(u64::MAX - chunk as u64, rows.len()),
@@ -126,8 +128,8 @@ impl TableTask {
         self.net.trims(weights, &self.validation, self.answers.as_ref().map(|answers| (answers, shares)))
     }
 
-    /// Which columns of a row are known: their number uniform, or all but the target.
-    fn known(&self, rng: &mut Stream) -> Vec<bool> {
+    /// Which columns of a row are known: all but the target, those that drawing would know, or any, their number uniform.
+    fn shown(&self, rng: &mut Stream) -> Shown {
         let columns = self.net.coordinates().columns.len();
         let keeper = self.net.keeper();
         let mut known: Vec<bool>;
@@ -135,6 +137,8 @@ impl TableTask {
             && rng.unit() < TARGET_SHARE
         {
             known = (0..columns).map(|column| column != target).collect();
+        } else if self.net.clock() == ClockKind::Reveal && rng.unit() < self.config.in_order {
+            return Shown::Drawn(rng.unit());
         } else {
             let mut order: Vec<usize> = (0..columns).filter(|column| !keeper.is_derived(*column)).collect();
             rng.shuffle(&mut order);
@@ -143,7 +147,7 @@ impl TableTask {
             order[..count].iter().for_each(|&column| known[column] = true);
         }
         keeper.tell_choices(&mut known, rng);
-        known
+        Shown::Columns(known)
     }
 
     /// The rows of a step: every row once per epoch, in an order of its own.
@@ -204,11 +208,11 @@ impl Task for TableTask {
     fn batch(&self, step: u64, shard: Shard) -> TrainBatch {
         let range = shard.rows(self.config.rows);
         let rows = self.rows(step, range.clone());
-        let known = |row: usize| {
-            self.known(&mut self.streams.stream(Purpose::KNOWN, step, (range.start + row) as u64))
+        let shown = |row: usize| {
+            self.shown(&mut self.streams.stream(Purpose::KNOWN, step, (range.start + row) as u64))
         };
         let place = BatchRows { step, first: range.start, of: self.config.rows };
-        let batch = self.net.batch(&self.table, &rows, known, &self.streams, place);
+        let batch = self.net.batch(&self.table, &rows, shown, &self.streams, place);
         let batch =
             batch.unwrap_or_else(|error| unreachable!("cells were checked when they were read: {error}"));
         TrainBatch { batch, masks: self.masks(step, &range) }

@@ -331,6 +331,7 @@ impl PreparedFit {
             rows: config.batch,
             dropout: config.net.dropout,
             target: self.target(),
+            in_order: config.in_order,
             trees_alone: config.net.kind == TrunkKind::Trees,
             muon: config.muon,
         };
@@ -351,6 +352,7 @@ impl PreparedFit {
             net,
             rows: ((&self.table, &learned), held_out),
             target: self.target(),
+            in_order: self.prepared.config.in_order,
             config,
             streams: Streams::new(self.prepared.config.seed),
             path: self.prepared.folder().map(|folder| folder.join(TREES)),

@@ -19,6 +19,8 @@ pub(super) struct Growing<'a> {
     /// Rows to learn, and rows to validate on.
     pub(super) rows: (RowsOf<'a>, RowsOf<'a>),
     pub(super) target: Option<usize>,
+    /// The share of rows that are shown as drawing sees them.
+    pub(super) in_order: f64,
     pub(super) config: &'a TreesConfig,
     pub(super) streams: Streams,
     /// Where columns are kept until all are grown.
@@ -63,7 +65,7 @@ impl Growing<'_> {
     }
 
     fn column(&self, column: usize) -> TreesOfColumn {
-        self.net.learn_column(column, self.rows, self.target, self.config, &self.streams)
+        self.net.learn_column(column, self.rows, (self.target, self.in_order), self.config, &self.streams)
     }
 
     /// The columns of a fit that goes on.

@@ -186,6 +186,47 @@ impl Keeper {
         }
     }
 
+    /// The column that drawing comes to next: the first that is not known, or what a rule wants before it.
+    pub fn next(&self, known: &[bool]) -> Option<usize> {
+        let first = known.iter().position(|known| !known)?;
+        Some(self.instead(known, first, true))
+    }
+
+    /// What drawing knows of a row when it is a share of its way through it, by the rules that hold in every row.
+    pub fn drawn(&self, cells: &mut [Cell<'static>], share: f64) -> Vec<bool> {
+        let most = self.is_derived.iter().filter(|derived| !**derived).count();
+        let (known, draws) = self.after_draws(cells, (share * most as f64) as usize);
+        match known.contains(&false) {
+            true => known,
+            // What follows from others is not drawn, so the way is shorter.
+            false => self.after_draws(cells, (share * draws as f64) as usize).0,
+        }
+    }
+
+    /// What drawing knows of a row when it comes to a column; none if that follows from others before.
+    pub fn before(&self, cells: &mut [Cell<'static>], column: usize) -> Option<Vec<bool>> {
+        let mut known = vec![false; cells.len()];
+        while let Some(next) = self.next(&known).filter(|_| !known[column]) {
+            if next == column {
+                return Some(known);
+            }
+            known[next] = true;
+            self.settle(cells, &mut known, &self.active);
+        }
+        None
+    }
+
+    /// What is known after so many draws, and how many there were.
+    fn after_draws(&self, cells: &mut [Cell<'static>], draws: usize) -> (Vec<bool>, usize) {
+        let mut known = vec![false; cells.len()];
+        for draw in 0..draws {
+            let Some(next) = self.next(&known) else { return (known, draw) };
+            known[next] = true;
+            self.settle(cells, &mut known, &self.active);
+        }
+        (known, draws)
+    }
+
     /// One cell that follows from the known ones: its column, what it is, and by which rule.
     pub fn follows(
         &self,

@@ -66,6 +66,18 @@ fn a_sum_with_a_choice_of_constants() {
     assert_eq!(learned(2, [true, true, false, true]), [true, true, false, true]);
     assert_eq!(learned(1, [true, false, false, true]), [true, false, false, false]);
     assert_eq!(learned(1, [true, true, true, false]), [true; 4]);
+    // Drawing goes through fare, tip and the key; the total follows, or is drawn last where the key leaves it open.
+    let row = |code: u32, total: f64| {
+        [Cell::Number(3.0), Cell::Number(1.1), Cell::Number(total), Cell::Level(code)]
+    };
+    let drawn = |share: f64| keeper.drawn(&mut row(1, 4.6), share);
+    assert_eq!(drawn(0.0), [false; 4]);
+    assert_eq!(drawn(0.5), [true, false, false, false]);
+    assert_eq!(drawn(0.99), [true, true, false, false]);
+    assert_eq!(keeper.next(&drawn(0.99)), Some(3));
+    assert_eq!(keeper.before(&mut row(1, 4.6), 3), Some(vec![true, true, false, false]));
+    assert_eq!(keeper.before(&mut row(1, 4.6), 2), None);
+    assert_eq!(keeper.before(&mut row(2, 9.0), 2), Some(vec![true, true, false, true]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How the trees of a table are learned: rows with some cells known, column by column.
 
 use pmm_core::{Purpose, Streams};
-use pmm_data::{Cell, Table};
+use pmm_data::Table;
 use pmm_trees::{BoostConfig, Examples, Numbers, fit};
 use serde::{Deserialize, Serialize};
 
@@ -99,12 +99,12 @@ struct SomeRows<'a> {
 
 impl TableNet {
     /// Learns the trees of a column from some rows, as far as held-out rows gain. `target` is the column that is asked for most
-    /// when all others are known.
+    /// when all others are known; `in_order` the share of the other rows that are shown as drawing sees them.
     pub fn learn_column(
         &self,
         column: usize,
         (learned, held_out): (RowsOf<'_>, RowsOf<'_>),
-        target: Option<usize>,
+        (target, in_order): (Option<usize>, f64),
         config: &TreesConfig,
         streams: &Streams,
     ) -> TreesOfColumn {
@@ -119,7 +119,8 @@ impl TableNet {
         // Of a very large table a part will do.
         let kept = (config.examples.max(1_000) as f64 / n as f64).min(1.0);
         let checked = LEAST_CHECKED.div_ceil(held_out.rows.len().max(1)).clamp(1, MOST_WAYS);
-        let asking = Asking { net: self, binner: &binner, column, alone: target == Some(column), streams };
+        let asking =
+            Asking { net: self, binner: &binner, column, alone: target == Some(column), in_order, streams };
         let learned = asking.examples(learned, ways, kept, 0, plan.value.as_ref());
         let held_out = asking.examples(held_out, checked, 1.0, 1, plan.value.as_ref());
         let boost = BoostConfig {
@@ -204,6 +205,7 @@ struct Asking<'a> {
     binner: &'a Binner,
     column: usize,
     alone: bool,
+    in_order: f64,
     streams: &'a Streams,
 }
 
@@ -217,7 +219,6 @@ impl Asking<'_> {
         use_of_rows: u64,
         bins: Option<&ValueBins>,
     ) -> Made {
-        let columns = self.net.coordinates.columns.len();
         let place_of_column = &self.net.coordinates.columns[self.column];
         let schema = &self.net.schema.columns[place_of_column.column];
         let mut made = Made::default();
@@ -233,10 +234,7 @@ impl Asking<'_> {
                 if rng.unit() >= kept {
                     continue;
                 }
-                let mut known = self.known(columns, &mut rng);
-                if !self.asks(of.table, row as usize, &mut known) {
-                    continue;
-                }
+                let Some(known) = self.known(of.table, row as usize, &mut rng) else { continue };
                 let seen = |column: usize| match known[column] {
                     true => self.net.cell(of.table, row as usize, column),
                     false => CellCoordinates::default(),
@@ -256,28 +254,26 @@ impl Asking<'_> {
         made
     }
 
-    /// Which cells are known: each with probability u, for a u of the row's own, so that their number is uniform; all but a target.
-    fn known(&self, columns: usize, rng: &mut pmm_core::Stream) -> Vec<bool> {
-        let share = if self.alone && rng.unit() < TARGET_SHARE { 1.0 } else { rng.unit() };
-        let mut known: Vec<bool> = (0..columns).map(|_| rng.unit() < share).collect();
-        self.net.keeper().tell_choices(&mut known, rng);
-        known[self.column] = false;
-        known
-    }
-
-    /// Whether the column is asked for by the rules of the table; what follows from known cells is known as well.
-    fn asks(&self, table: &Table, row: usize, known: &mut [bool]) -> bool {
-        let keeper = self.net.keeper();
-        if keeper.is_empty() {
-            return true;
+    /// Which cells of a row are known, and what follows from them by the rules of the table: those that drawing knows when it comes to
+    /// the column; or each with probability u, for a u of the row's own, so that their number is uniform; all but a target. None where
+    /// the column is not asked for then.
+    fn known(&self, table: &Table, row: usize, rng: &mut pmm_core::Stream) -> Option<Vec<bool>> {
+        let (keeper, columns) = (self.net.keeper(), self.net.coordinates.columns.len());
+        let target = self.alone && rng.unit() < TARGET_SHARE;
+        if !target && rng.unit() < self.in_order {
+            return match keeper.is_empty() {
+                true => Some((0..columns).map(|column| column < self.column).collect()),
+                false => keeper.before(&mut self.net.rule_cells(table, row), self.column),
+            };
         }
-        let cell = |place: &crate::table::ColumnPlace| {
-            let cells = &table.columns[place.column];
-            let cell = if cells.is_empty() { Cell::Missing } else { cells.get(row) };
-            self.net.schema.columns[place.column].rule_cell(cell)
-        };
-        let mut cells: Vec<_> = self.net.coordinates.columns.iter().map(cell).collect();
-        keeper.settle_learned(&mut cells, known);
-        !known[self.column] && keeper.is_asked(known, self.column)
+        let share = if target { 1.0 } else { rng.unit() };
+        let mut known: Vec<bool> = (0..columns).map(|_| rng.unit() < share).collect();
+        keeper.tell_choices(&mut known, rng);
+        known[self.column] = false;
+        if keeper.is_empty() {
+            return Some(known);
+        }
+        keeper.settle_learned(&mut self.net.rule_cells(table, row), &mut known);
+        (!known[self.column] && keeper.is_asked(&known, self.column)).then_some(known)
     }
 }
