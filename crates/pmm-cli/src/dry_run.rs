@@ -8,14 +8,22 @@ use crate::output::print;
 
 /// Size and time in words.
 fn size(cost: &Cost) -> String {
-    let time = match cost.minutes {
+    format!(
+        "{} weights; about {:.0} MB; {:.2e} operations per step, {} on two cores\n",
+        cost.weights,
+        cost.megabytes,
+        cost.operations_per_step,
+        time(cost.minutes)
+    )
+}
+
+/// A time in words.
+pub(crate) fn time(minutes: f64) -> String {
+    match minutes {
+        minutes if minutes < 1.0 => format!("{:.0} seconds", (60.0 * minutes).max(2.0)),
         minutes if minutes < 120.0 => format!("{minutes:.1} minutes"),
         minutes => format!("{:.1} hours", minutes / 60.0),
-    };
-    format!(
-        "{} weights; about {:.0} MB; {:.2e} operations per step, {time} on two cores\n",
-        cost.weights, cost.megabytes, cost.operations_per_step
-    )
+    }
 }
 
 fn json(data: &str, about: serde_json::Value, config: &impl Serialize, cost: &Cost) -> anyhow::Result<()> {
@@ -93,4 +101,13 @@ pub(crate) fn images(fit: &image::PreparedFit, as_json: bool) -> anyhow::Result<
         size(&cost),
     );
     print(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn times_are_said_in_a_unit_that_fits() {
+        let said = [0.001, 0.5, 3.46, 150.0].map(super::time);
+        assert_eq!(said, ["2 seconds", "30 seconds", "3.5 minutes", "2.5 hours"]);
+    }
 }

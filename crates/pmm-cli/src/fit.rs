@@ -158,9 +158,9 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyh
             say(format!("  … and {} more", rules.len() - RULES));
         }
         if args.minutes.is_none() && !args.resume {
-            let (steps, minutes) = (prepared.config().train.steps, prepared.cost().minutes);
+            let (steps, time) = (prepared.config().train.steps, dry_run::time(prepared.cost().minutes));
             say(format!(
-                "up to {steps} steps, about {minutes:.1} minutes of two cores; fewer if held-out rows stop gaining"
+                "up to {steps} steps, about {time} of two cores; fewer if held-out rows stop gaining"
             ));
         }
     }

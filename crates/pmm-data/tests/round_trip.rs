@@ -232,7 +232,7 @@ fn old_schemas_are_told() {
     let old = "{\"version\": 1, \"rows\": 1, \"delimiter\": \",\", \"header\": true, \"missing\": [], \"columns\": []}";
     for text in [old.to_owned(), old.replace("\"rows\": 1, ", "")] {
         let error = Schema::from_json(&text).unwrap_err();
-        assert_eq!(error.to_string(), "the schema has version 1; this program reads version 2");
+        assert_eq!(error.to_string(), "the schema has version 1; this program reads version 3");
         assert!(error.hint().unwrap().contains("fit the model again"));
     }
 }

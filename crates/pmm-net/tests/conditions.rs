@@ -8,7 +8,7 @@ use pmm_core::{Head, Streams};
 use pmm_data::rules::{Allowed, Evidence, KeptRule, Ranges, Rule};
 use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::TrunkConfig;
-use pmm_net::table::{BatchRows, ClockKind, Conditions, FillOptions, TableDenoiser, TableNet};
+use pmm_net::table::{BatchRows, ClockKind, Conditions, FillOptions, Shown, TableDenoiser, TableNet};
 
 /// P(a, b): a of three levels, b of two, far from independent.
 const LAW: [[f64; 2]; 3] = [[0.30, 0.05], [0.10, 0.20], [0.05, 0.30]];
@@ -47,7 +47,7 @@ fn learned(text: String, rules: Vec<KeptRule>) -> TableDenoiser {
         let rows: Vec<u32> = (0..256).map(|i| ((step * 256 + i) % table.rows as u64) as u32).collect();
         let known = |row: usize| {
             let mut rng = streams.stream(pmm_core::Purpose::custom(50), step, row as u64);
-            (0..columns).map(|_| rng.unit() < 0.5).collect()
+            Shown::Columns((0..columns).map(|_| rng.unit() < 0.5).collect())
         };
         let batch = net.batch(&table, &rows, known, &streams, BatchRows::all(step, rows.len())).unwrap();
         net.gradient(&weights, batch.features, vec![], &batch.targets, &mut gradient);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use pmm_core::{Head, Streams};
 use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
-use pmm_net::table::{BatchRows, ClockKind, Conditions, FillOptions, TableDenoiser, TableNet};
+use pmm_net::table::{BatchRows, ClockKind, Conditions, FillOptions, Shown, TableDenoiser, TableNet};
 use pmm_net::{TrunkConfig, TrunkKind};
 
 /// A category, a column of few values that follows it, and a continuum with exact zeros and gaps.
@@ -79,7 +79,7 @@ fn learns_and_draws_what_belongs_together() {
             let rows: Vec<u32> = (0..128).map(|i| ((step * 128 + i) % 2000) as u32).collect();
             let known = |row: usize| {
                 let mut rng = streams.stream(pmm_core::Purpose::custom(50), step, row as u64);
-                (0..3).map(|_| rng.unit() < 0.4).collect()
+                Shown::Columns((0..3).map(|_| rng.unit() < 0.4).collect())
             };
             let batch = net.batch(&table, &rows, known, &streams, BatchRows::all(step, rows.len())).unwrap();
             net.gradient(&weights, batch.features, vec![], &batch.targets, &mut gradient);
@@ -127,8 +127,9 @@ fn calibration_widens_what_is_too_sure() {
     let net = net(&schema, ClockKind::Reveal, Head::Marginal);
     let streams = Streams::new(5);
     let rows: Vec<u32> = (0..512).collect();
-    let batch =
-        net.batch(&table, &rows, |_| vec![false; 3], &streams, BatchRows::all(0, rows.len())).unwrap();
+    let batch = net
+        .batch(&table, &rows, |_| Shown::Columns(vec![false; 3]), &streams, BatchRows::all(0, rows.len()))
+        .unwrap();
     let weights = net.initial(&streams);
     let loss =
         |weights: &[f32]| net.losses(weights, batch.features.clone(), &batch.targets).iter().sum::<f64>();

@@ -7,8 +7,8 @@ use burn::tensor::Device;
 use pmm_core::{Head, Purpose, Streams};
 use pmm_data::{Cell, Overrides, ReadOptions, Schema, Source, Table};
 use pmm_net::table::{
-    Answers, BatchRows, CellCoordinates, ClockKind, Conditions, FillOptions, Law, Shares, TableDenoiser,
-    TableNet, TableTrees, TreesConfig, TreesOfColumn,
+    Answers, BatchRows, CellCoordinates, ClockKind, Conditions, FillOptions, Law, Shares, Shown,
+    TableDenoiser, TableNet, TableTrees, TreesConfig, TreesOfColumn,
 };
 use pmm_net::{TrunkConfig, TrunkKind};
 
@@ -163,7 +163,13 @@ fn shares_go_to_the_one_that_is_right() {
     let weights = net.initial(&Streams::new(0));
     let held_out: Vec<u32> = (800..1000).collect();
     let batch = net
-        .batch(&table, &held_out, |_| vec![true, false], &Streams::new(0), BatchRows::all(0, held_out.len()))
+        .batch(
+            &table,
+            &held_out,
+            |_| Shown::Columns(vec![true, false]),
+            &Streams::new(0),
+            BatchRows::all(0, held_out.len()),
+        )
         .unwrap();
     let answers = Answers::new(&trees, &net, std::slice::from_ref(&batch), 1);
     let (shares, loss) = net.pool(&weights, std::slice::from_ref(&batch), &answers, false);
@@ -179,7 +185,13 @@ fn shares_go_to_the_one_that_is_right() {
         held_out.iter().copied().filter(|row| net.cell(&table, *row as usize, 1).token == Some(0)).collect();
     sure[biases][net.columns()[0].1] += 4.0;
     let batch = net
-        .batch(&table, &only, |_| vec![true, false], &Streams::new(0), BatchRows::all(0, only.len()))
+        .batch(
+            &table,
+            &only,
+            |_| Shown::Columns(vec![true, false]),
+            &Streams::new(0),
+            BatchRows::all(0, only.len()),
+        )
         .unwrap();
     let answers = Answers::new(&ignorant, &net, std::slice::from_ref(&batch), 1);
     let (shares, _) = net.pool(&sure, &[batch], &answers, false);

@@ -261,7 +261,7 @@ fn survivors() -> Model {
         let lives = rng.unit() < if class == "third" { 0.1 } else { 0.9 };
         text.push_str(&format!("{class},{},{}\n", 20 + rng.below(40), if lives { "yes" } else { "no" }));
     }
-    quick(Data::from_csv(text)).steps(300).run(&mut ()).unwrap()
+    quick(Data::from_csv(text)).steps(600).run(&mut ()).unwrap()
 }
 
 #[test]

@@ -79,7 +79,7 @@ mod tests {
     use pmm_core::{Head, Streams};
     use pmm_data::{Overrides, ReadOptions, Schema, Source, Table};
 
-    use super::super::batch::BatchRows;
+    use super::super::batch::{BatchRows, Shown};
     use super::*;
     use crate::TrunkConfig;
     use crate::table::{ClockKind, Conditions, FillOptions, TableDenoiser};
@@ -118,8 +118,14 @@ mod tests {
         weights[biases + first] = 0.992f32.ln();
         weights[biases + 1 - first] = 0.008f32.ln();
         let batch = |rows: &[u32]| {
-            net.batch(&table, rows, |_| vec![false; 2], &Streams::new(0), BatchRows::all(0, rows.len()))
-                .unwrap()
+            net.batch(
+                &table,
+                rows,
+                |_| Shown::Columns(vec![false; 2]),
+                &Streams::new(0),
+                BatchRows::all(0, rows.len()),
+            )
+            .unwrap()
         };
         let only_p: Vec<u32> = (0..100).map(|i| 2 * i).collect();
         let all: Vec<u32> = (0..200).collect();
