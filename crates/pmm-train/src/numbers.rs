@@ -87,7 +87,7 @@ fn half(x: f32) -> u16 {
     if x.is_nan() {
         return (bits >> 16) as u16 | 0x40; // never rounded to infinity
     }
-    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
+    ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16) as u16
 }
 
 /// What is left to read of what a rank has sent.

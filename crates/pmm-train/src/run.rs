@@ -41,8 +41,12 @@ pub fn train<T: Task, W: Watcher>(
     let mut run = Run { task, config: config.of(state), optimiser, segments, gradient, losses, ranks };
     let outcome = run.all_steps(config, state, watcher);
     // What ends all ranks alike.
-    if ranks.size() > 1 && matches!(outcome, Ok(_) | Err(TrainError::Diverged { .. })) {
-        gather_parts(state, &run.segments, true, ranks)?.map(|whole| whole.swap(state));
+    let together = matches!(outcome, Ok(_) | Err(TrainError::Diverged { .. }));
+    if ranks.size() > 1
+        && together
+        && let Some(whole) = gather_parts(state, &run.segments, true, ranks)?
+    {
+        whole.swap(state);
     }
     outcome
 }

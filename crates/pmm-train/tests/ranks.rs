@@ -39,8 +39,8 @@ impl Task for Pull {
         let share = 1.0 / (rows.end - rows.start) as f32;
         gradient[..DENSE].fill(0.0);
         for row in rows {
-            for at in 0..DENSE {
-                gradient[at] += share * (w[at] - number(row, at));
+            for (at, (g, w)) in gradient[..DENSE].iter_mut().zip(w).enumerate() {
+                *g += share * (w - number(row, at));
             }
         }
         for at in read.iter().flat_map(|&at| at..at + 10) {

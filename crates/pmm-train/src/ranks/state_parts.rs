@@ -157,9 +157,8 @@ mod tests {
     fn state() -> State {
         let mut state = State::new((0..10).map(|i| i as f32).collect());
         (state.step, state.updates) = (7, 6);
-        for i in 0..10 {
-            (state.first_moment[i], state.second_moment[i]) = (100.0 + i as f32, 200.0 + i as f32);
-        }
+        state.first_moment = (100..110).map(|i| i as f32).collect();
+        state.second_moment = (200..210).map(|i| i as f32).collect();
         // The last four are tables, which are their own average.
         state.average[..6].iter_mut().for_each(|average| *average += 0.5);
         state
