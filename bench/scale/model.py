@@ -1,9 +1,9 @@
 """Full size on many ranks, on paper: how long a step takes, where it stops getting shorter, and how often to save.
 
-A step of R ranks takes   T(R) = c/R + o + 2·4·N·(1 − 1/R)/B + 2·(R − 1)·L + s·(c/R)·√(2 ln R):
-the compute c of a batch shared out, the sweep o of the optimiser that every rank does by itself, a gradient of N numbers of four bytes that goes
-round twice at B bytes a second (each rank's segment to its owner, sums back to all), 2·(R − 1) messages of latency L, and waiting for the
-slowest of R ranks whose steps vary by the share s.
+A step of R ranks takes   T(R) = (c + o)/R + 2·4·N·(1 − 1/R)/B + 8·(R − 1)·L + s·(c/R)·√(2 ln R):
+the compute c of a batch and the sweep o of the optimiser shared out, N numbers of four bytes that go round twice at B bytes a second (gradients
+of each segment to its owner, weights from there to all), four exchanges (what is asked for, gradients, norm, weights) of R − 1 messages and
+their lengths of latency L, and waiting for the slowest of R ranks whose steps vary by the share s.
 
 Failures: each rank fails every M hours at random, and then half an interval, a restart and what was not saved are lost. Young's interval is
 √(2·C·M/R) for a checkpoint that takes C. The simulation beside it draws failures with a fixed seed."""
@@ -32,15 +32,15 @@ RESTART = 120.0
 def step(run, machine, ranks):
     busy = run["operations"] / machine["speed"] / ranks
     # Weights, gradient, two moments and average, read and written.
-    sweep = run["weights"] * 4 * 9 / machine["sweep"]
-    travel = 2 * 4 * run["weights"] * (1 - 1 / ranks) / machine["bandwidth"] + 2 * (ranks - 1) * machine["latency"]
+    sweep = run["weights"] * 4 * 9 / machine["sweep"] / ranks
+    travel = 2 * 4 * run["weights"] * (1 - 1 / ranks) / machine["bandwidth"] + 8 * (ranks - 1) * machine["latency"]
     waiting = VARIATION * busy * math.sqrt(2 * math.log(ranks)) if ranks > 1 else 0.0
     return busy, sweep, travel, waiting
 
 
-def saving(run):
-    """Weights, two moments, average and best."""
-    return 5 * 4 * run["weights"] / DISK
+def saving(run, machine):
+    """Weights, two moments, average and best go to the disk, once moments and averages have come to rank 0."""
+    return 5 * 4 * run["weights"] / DISK + 3 * 4 * run["weights"] / machine["bandwidth"]
 
 
 def simulated(work, cost, between, interval, rng):
@@ -68,7 +68,7 @@ def main():
             alone = sum(step(run, machine, 1))
             for ranks in (1, 8, 64, 512):
                 parts = step(run, machine, ranks)
-                total, cost = sum(parts), saving(run)
+                total, cost = sum(parts), saving(run, machine)
                 interval = math.sqrt(2 * cost * FAILURES / ranks)
                 rng = random.Random(1)
                 lost = sum(simulated(run["steps"] * total, cost, FAILURES / ranks, interval, rng) for _ in range(20)) / 20
@@ -80,7 +80,7 @@ def main():
     print("\n**Saving more or less often than Young says: text8 on 512 ranks of the node, with a failure of a rank every 30 days**\n")
     print("| interval | lost |\n|---|---|")
     run, machine = RUNS["text8"], MACHINES["node of 64 cores, 100 Gbit/s"]
-    between, cost = 30 * 86400 / 512, saving(run)
+    between, cost = 30 * 86400 / 512, saving(run, machine)
     young = math.sqrt(2 * cost * between)
     for factor in (0.25, 0.5, 1, 2, 4):
         rng = random.Random(2)

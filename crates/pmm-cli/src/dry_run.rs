@@ -1,6 +1,6 @@
 //! `pmm fit --dry-run`: what would be fitted.
 
-use pmm::{Cost, image, table, text};
+use pmm::{Cost, Gain, image, table, text};
 use serde::Serialize;
 
 use crate::columns;
@@ -26,19 +26,50 @@ pub(crate) fn time(minutes: f64) -> String {
     }
 }
 
-fn json(data: &str, about: serde_json::Value, config: &impl Serialize, cost: &Cost) -> anyhow::Result<()> {
+/// What ranks gain in words: what was measured, and what follows for more of them.
+fn gained(gain: Option<&Gain>) -> String {
+    let Some(gain) = gain else { return String::new() };
+    let more = std::iter::successors(Some(2 * gain.ranks), |ranks| Some(2 * ranks));
+    let more: Vec<String> = more
+        .take_while(|ranks| *ranks <= gain.shards)
+        .map(|ranks| format!("{ranks} ranks {:.1}", gain.predicted(ranks)))
+        .collect();
+    let more = match more.is_empty() {
+        true => format!("more ranks need more than {} shards (train.shards)", gain.shards),
+        false => format!("by the same compute and bandwidth: {} times as fast", more.join(", ")),
+    };
+    format!(
+        "{} ranks, measured: {:.3} s a step, {:.1} times as fast as one of them; each sends {:.2} MB a step, at {:.0} MB/s\n{more}\n",
+        gain.ranks,
+        gain.step,
+        gain.speed_up(),
+        gain.bytes / 1e6,
+        gain.bandwidth / 1e6,
+    )
+}
+
+fn json(
+    data: &str,
+    about: serde_json::Value,
+    config: &impl Serialize,
+    cost: &Cost,
+    gain: Option<&Gain>,
+) -> anyhow::Result<()> {
     let mut value = serde_json::json!({
         "data": data, "config": config, "weights": cost.weights,
         "megabytes": cost.megabytes.round(), "operations_per_step": cost.operations_per_step,
         "minutes": (cost.minutes * 10.0).round() / 10.0,
     });
+    if let Some(gain) = gain {
+        value["gain"] = serde_json::to_value(gain)?;
+    }
     if let (Some(all), Some(about)) = (value.as_object_mut(), about.as_object()) {
         all.extend(about.clone());
     }
     print(format!("{value:#}\n").as_bytes())
 }
 
-pub(crate) fn table(fit: &table::PreparedFit, as_json: bool) -> anyhow::Result<()> {
+pub(crate) fn table(fit: &table::PreparedFit, gain: Option<Gain>, as_json: bool) -> anyhow::Result<()> {
     let (schema, cost) = (fit.schema(), fit.cost());
     if as_json {
         let columns: Vec<_> = schema
@@ -51,30 +82,31 @@ pub(crate) fn table(fit: &table::PreparedFit, as_json: bool) -> anyhow::Result<(
             })
             .collect();
         let about = serde_json::json!({ "rows": schema.rows, "rows_kept": fit.rows().0, "columns": columns, "notes": fit.notes() });
-        return json(fit.name(), about, fit.config(), &cost);
+        return json(fit.name(), about, fit.config(), &cost, gain.as_ref());
     }
     let text = format!(
-        "{}: {} rows, {} columns\n{}\n\n{}\n{}",
+        "{}: {} rows, {} columns\n{}\n\n{}\n{}{}",
         fit.name(),
         schema.rows,
         schema.columns.len(),
         columns::table(schema),
         toml::to_string(fit.config())?,
         size(&cost),
+        gained(gain.as_ref()),
     );
     print(text.as_bytes())
 }
 
-pub(crate) fn text(fit: &text::PreparedFit, as_json: bool) -> anyhow::Result<()> {
+pub(crate) fn text(fit: &text::PreparedFit, gain: Option<Gain>, as_json: bool) -> anyhow::Result<()> {
     let (tokens, tokenizer, cost) = (fit.tokens(), fit.tokenizer(), fit.cost());
     if as_json {
         let about = serde_json::json!({
             "characters": tokens.characters(), "tokens": tokens.len(), "tokenizer": tokenizer.name(), "classes": tokenizer.classes(),
         });
-        return json(fit.name(), about, fit.config(), &cost);
+        return json(fit.name(), about, fit.config(), &cost, gain.as_ref());
     }
     let text = format!(
-        "{}: {} characters, {} tokens ({}, {} kinds)\n\n{}\n{}",
+        "{}: {} characters, {} tokens ({}, {} kinds)\n\n{}\n{}{}",
         fit.name(),
         tokens.characters(),
         tokens.len(),
@@ -82,23 +114,25 @@ pub(crate) fn text(fit: &text::PreparedFit, as_json: bool) -> anyhow::Result<()>
         tokenizer.classes(),
         toml::to_string(fit.config())?,
         size(&cost),
+        gained(gain.as_ref()),
     );
     print(text.as_bytes())
 }
 
-pub(crate) fn images(fit: &image::PreparedFit, as_json: bool) -> anyhow::Result<()> {
+pub(crate) fn images(fit: &image::PreparedFit, gain: Option<Gain>, as_json: bool) -> anyhow::Result<()> {
     let (images, cost) = (fit.images(), fit.cost());
     if as_json {
-        return json(fit.name(), serde_json::json!({ "images": images }), fit.config(), &cost);
+        return json(fit.name(), serde_json::json!({ "images": images }), fit.config(), &cost, gain.as_ref());
     }
     let text = format!(
-        "{}: {} images of {}; classes: {}\n\n{}\n{}",
+        "{}: {} images of {}; classes: {}\n\n{}\n{}{}",
         fit.name(),
         images.count,
         image::shape_words(images.shape),
         image::class_list(&images.classes),
         toml::to_string(fit.config())?,
         size(&cost),
+        gained(gain.as_ref()),
     );
     print(text.as_bytes())
 }

@@ -15,7 +15,8 @@ use crate::{columns, dry_run, output};
 pub(crate) fn run(args: &FitArgs) -> anyhow::Result<()> {
     let ranks = pmm::ranks().map_err(Error::from)?;
     output::set_rank(ranks.rank());
-    if args.dry_run && ranks.rank() > 0 {
+    // A fit that goes on is in a folder that one process may look at.
+    if args.dry_run && args.resume && ranks.rank() > 0 {
         return Ok(());
     }
     let device = output::prepare(&args.common)?;
@@ -98,6 +99,18 @@ macro_rules! configured {
     }};
 }
 
+/// What ranks would gain, which all of them measure and rank 0 tells.
+macro_rules! gain {
+    ($prepared:expr, $args:expr, $ranks:expr) => {{
+        let rank = $ranks.rank();
+        let gain = if $args.resume { None } else { $prepared.gain($ranks)? };
+        if rank > 0 {
+            return Ok(());
+        }
+        gain
+    }};
+}
+
 /// Where the model goes; for a dry run, somewhere that goes with it.
 fn place(args: &FitArgs) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
     if args.dry_run && !args.resume {
@@ -133,9 +146,10 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyh
         fit = fit.without_rule(name);
     }
     let mut watcher = watcher(args.common.quiet);
-    let prepared = configured!(fit, args, settings, (device, ranks), folder).prepare(&mut watcher)?;
+    let fit = configured!(fit, args, settings, (device, ranks.clone()), folder);
+    let prepared = fit.prepare(&mut watcher)?;
     if args.dry_run {
-        return dry_run::table(&prepared, args.json);
+        return dry_run::table(&prepared, gain!(prepared, args, ranks), args.json);
     }
     if !args.common.quiet {
         let (schema, (_, held_out)) = (prepared.schema(), prepared.rows());
@@ -174,9 +188,10 @@ fn fit_text(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyho
     let (settings, (folder, _scratch)) = (settings(args, set.iter())?, place(args)?);
     let mut watcher = watcher(args.common.quiet);
     let fit = text::Fit::new(text::Data::open(&args.data));
-    let prepared = configured!(fit, args, settings, (device, ranks), folder).prepare(&mut watcher)?;
+    let fit = configured!(fit, args, settings, (device, ranks.clone()), folder);
+    let prepared = fit.prepare(&mut watcher)?;
     if args.dry_run {
-        return dry_run::text(&prepared, args.json);
+        return dry_run::text(&prepared, gain!(prepared, args, ranks), args.json);
     }
     if !args.common.quiet {
         let (tokens, tokenizer) = (prepared.tokens(), prepared.tokenizer());
@@ -205,9 +220,10 @@ fn fit_images(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> any
     let (settings, (folder, _scratch)) = (settings(args, set.iter())?, place(args)?);
     let mut watcher = watcher(args.common.quiet);
     let fit = image::Fit::new(image::Data::open(&args.data));
-    let prepared = configured!(fit, args, settings, (device, ranks), folder.clone()).prepare(&mut watcher)?;
+    let fit = configured!(fit, args, settings, (device, ranks.clone()), folder.clone());
+    let prepared = fit.prepare(&mut watcher)?;
     if args.dry_run {
-        return dry_run::images(&prepared, args.json);
+        return dry_run::images(&prepared, gain!(prepared, args, ranks), args.json);
     }
     if !args.common.quiet {
         let (images, (learned, held_out)) = (prepared.images(), prepared.split());

@@ -51,6 +51,18 @@ fn pieces_of_a_sample_are_files_of_one_data_set() {
         (0..5).flat_map(|number| place.sheet(&format!("part-{number:05}.csv")).rows).collect();
     assert!(pieces == place.sheet("whole.csv").rows);
     assert!(!place.path("part-00005.csv").exists());
+    // Parquet: the files of jobs are those of one run, byte for byte.
+    for (name, jobs) in [("one", vec!["0..1e3"]), ("two", vec!["600..1e3", "0..600"])] {
+        for rows in jobs {
+            place
+                .run(&format!("sample pets.pmm --rows {rows} --out {name}-*.parquet --rows-per-file 2e2"))
+                .ok();
+        }
+    }
+    for number in 0..5 {
+        let bytes = |name: &str| std::fs::read(place.path(&format!("{name}-{number:05}.parquet"))).unwrap();
+        assert!(bytes("one") == bytes("two"), "file {number}");
+    }
     let within = "sample pets.pmm --rows 100..400 --out part-*.csv --rows-per-file 200";
     place.run(within).fails(1, &["row 100 does not begin a file of 200 rows", "hint:"]);
     place.run("sample pets.pmm --out part-*.csv").fails(1, &["how many rows a file has", "--rows-per-file"]);

@@ -63,6 +63,12 @@ impl State {
         *self = Self { step, begun: step, horizon, skipped, best, ..Self::new(weights) };
     }
 
+    /// Whether there are moments and an average for every weight: not so on one of several ranks, which keeps its part.
+    pub fn is_whole(&self) -> bool {
+        let kept = [&self.first_moment, &self.second_moment, &self.average];
+        kept.iter().all(|kept| kept.len() == self.weights.len())
+    }
+
     /// Steps of the present attempt.
     pub fn since(&self) -> u64 {
         self.step - self.begun

@@ -7,24 +7,30 @@
 //! [`text`] and [`image`] have the settings and the task of each kind of data.
 
 mod adamw;
+mod gain;
 pub mod image;
 mod muon;
+mod numbers;
 mod optimiser;
 pub mod ranks;
 mod run;
+mod segment;
 mod shard;
 mod shard_sum;
 pub mod table;
+mod task;
 pub mod text;
 mod train_config;
 
+pub use gain::{Gain, measure_gain};
 pub use muon::MuonConfig;
 pub use optimiser::{Rule, Rules};
 pub use pmm_store::{Best, State};
 pub use ranks::{AllRanks, Alone, Ranks, RanksError, Threads};
-pub use run::{Outcome, Progress, Task, TrainError, Watcher, train};
+pub use run::train;
 pub use shard::Shard;
-pub use train_config::{RateSchedule, TrainConfig};
+pub use task::{Outcome, Progress, Task, TrainError, Watcher};
+pub use train_config::{Exchange, RateSchedule, TrainConfig};
 
 /// Writes the weights of a network as named tensors, with facts about them.
 pub fn save_weights(

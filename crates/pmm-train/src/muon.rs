@@ -61,11 +61,18 @@ pub(crate) struct Pace {
     pub(crate) ema: f64,
 }
 
-/// Moves all matrices, each on one thread. The momentum is where AdamW has its first moment.
-pub(crate) fn update(state: &mut State, matrices: &[MuonMatrix], gradient: &[f32], scale: f64, pace: Pace) {
+/// Moves some matrices, each on one thread. The momentum is where AdamW has its first moment: that of weight i at i − `origin`.
+pub(crate) fn update(
+    state: &mut State,
+    matrices: &[MuonMatrix],
+    origin: usize,
+    gradient: &[f32],
+    scale: f64,
+    pace: Pace,
+) {
     for matrix in matrices {
         let beta = matrix.config.momentum as f32;
-        let momentum = &mut state.first_moment[matrix.range.clone()];
+        let momentum = &mut state.first_moment[matrix.range.start - origin..matrix.range.end - origin];
         for (m, g) in momentum.iter_mut().zip(&gradient[matrix.range.clone()]) {
             *m = beta * *m + (1.0 - beta) * (g * scale as f32);
         }
@@ -75,10 +82,10 @@ pub(crate) fn update(state: &mut State, matrices: &[MuonMatrix], gradient: &[f32
         matrices.iter().flat_map(|matrix| (0..matrix.pieces).map(move |piece| (matrix, piece))).collect();
     let steps: Vec<Vec<f32>> = pieces
         .par_iter()
-        .map(|(matrix, piece)| matrix.step(*piece, momentum, gradient, scale as f32))
+        .map(|(matrix, piece)| matrix.step(*piece, (momentum, origin), gradient, scale as f32))
         .collect();
     for ((matrix, piece), step) in pieces.into_iter().zip(steps) {
-        matrix.apply(piece, &step, state, pace);
+        matrix.apply(piece, &step, state, origin, pace);
     }
 }
 
@@ -91,11 +98,17 @@ impl MuonMatrix {
     }
 
     /// √max(1, outputs/inputs) · orthogonal(β m + (1 − β) g).
-    fn step(&self, piece: usize, momentum: &[f32], gradient: &[f32], scale: f32) -> Vec<f32> {
+    fn step(
+        &self,
+        piece: usize,
+        (momentum, origin): (&[f32], usize),
+        gradient: &[f32],
+        scale: f32,
+    ) -> Vec<f32> {
         let beta = self.config.momentum as f32;
         let mut u = Vec::with_capacity(self.range.len() / self.pieces);
         for row in self.rows(piece) {
-            let both = momentum[row.clone()].iter().zip(&gradient[row]);
+            let both = momentum[row.start - origin..].iter().zip(&gradient[row]);
             u.extend(both.map(|(m, g)| beta * m + (1.0 - beta) * (g * scale)));
         }
         let [inputs, outputs] = [self.shape[0], self.shape[1] / self.pieces];
@@ -105,13 +118,14 @@ impl MuonMatrix {
         step
     }
 
-    fn apply(&self, piece: usize, step: &[f32], state: &mut State, pace: Pace) {
+    fn apply(&self, piece: usize, step: &[f32], state: &mut State, origin: usize, pace: Pace) {
         let rate = self.config.rate * pace.share;
         let kept = (1.0 - rate * self.config.weight_decay) as f32;
         let (rate, ema) = (rate as f32, pace.ema as f32);
         let width = self.shape[1] / self.pieces;
         for (row, step) in self.rows(piece).zip(step.chunks_exact(width)) {
-            let both = state.weights[row.clone()].iter_mut().zip(&mut state.average[row]);
+            let average = &mut state.average[row.start - origin..row.end - origin];
+            let both = state.weights[row].iter_mut().zip(average);
             for ((w, average), step) in both.zip(step) {
                 *w = kept * *w - rate * step;
                 *average += (1.0 - ema) * (*w - *average);
@@ -140,7 +154,7 @@ mod tests {
         for t in 0..2 {
             let gradient: Vec<f32> = (0..14).map(|i| number(i * 3 + 5 * t + 1)).collect();
             let pace = Pace { share: 0.5, ema: 0.25 };
-            update(&mut state, std::slice::from_ref(&matrix), &gradient, 0.5, pace);
+            update(&mut state, std::slice::from_ref(&matrix), 0, &gradient, 0.5, pace);
             for piece in 0..2 {
                 let g: Vec<f32> = cut(&gradient, piece).iter().map(|g| 0.5 * g).collect();
                 let m = &mut momentum[piece];

@@ -4,8 +4,11 @@ use std::ops::Range;
 
 use crate::adamw;
 use crate::muon::{self, MuonConfig, MuonMatrix, Pace};
+use crate::segment::{Segment, common};
+use crate::shard::cut;
 use crate::train_config::TrainConfig;
 use pmm_store::State;
+use rayon::prelude::*;
 
 /// How some weights are moved.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +45,8 @@ const EPSILON: f32 = 1e-10;
 #[derive(Debug)]
 pub(crate) struct Optimiser {
     decayed: Vec<f32>,
+    /// What can be cut, and into pieces of what size: weights under AdamW into chunks, a matrix under Muon not at all.
+    units: Vec<(Range<usize>, usize)>,
     adamw: Vec<Range<usize>>,
     muon: Vec<MuonMatrix>,
     /// Ranges with rate and columns.
@@ -50,7 +55,8 @@ pub(crate) struct Optimiser {
 
 impl Optimiser {
     pub(crate) fn new(rules: Rules, decayed: Vec<f32>) -> Self {
-        let mut all = Self { adamw: Vec::new(), muon: Vec::new(), adagrad: Vec::new(), decayed };
+        let (units, adamw, muon, adagrad) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { units, adamw, muon, adagrad, decayed };
         if rules.is_empty() {
             all.adamw.push(0..all.decayed.len());
         }
@@ -66,7 +72,38 @@ impl Optimiser {
                 Rule::Adagrad { rate, columns } => all.adagrad.push((range, rate, columns)),
             }
         }
+        let chunks = all.adamw.iter().map(|range| (range.clone(), adamw::CHUNK));
+        let matrices = all.muon.iter().map(|matrix| (matrix.range.clone(), matrix.range.len().max(1)));
+        all.units = chunks.chain(matrices).collect();
+        all.units.sort_by_key(|(range, _)| range.start);
         all
+    }
+
+    /// The segments of so many ranks, as equal as can be where no matrix under Muon, no row and no chunk of a norm may be cut.
+    pub(crate) fn segments(&self, ranks: usize) -> Vec<Segment> {
+        let (dense, all) = (self.dense(), self.decayed.len());
+        let segment = |rank: usize| {
+            let (ideal, rows) = (cut(dense, rank, ranks), cut(all - dense, rank, ranks));
+            Segment {
+                dense: self.border(ideal.start)..self.border(ideal.end),
+                rows: self.row(dense + rows.start)..self.row(dense + rows.end),
+            }
+        };
+        (0..ranks).map(segment).collect()
+    }
+
+    /// The nearest place where dense weights may be cut.
+    fn border(&self, at: usize) -> usize {
+        let Some((unit, piece)) = self.units.iter().find(|(unit, _)| unit.contains(&at)) else { return at };
+        let before = at - (at - unit.start) % piece;
+        let after = (before + piece).min(unit.end);
+        if at - before <= after - at { before } else { after }
+    }
+
+    /// Where the row begins that a weight under Adagrad is in.
+    fn row(&self, at: usize) -> usize {
+        let range = self.adagrad.iter().find(|(range, ..)| range.contains(&at));
+        range.map_or(at, |(range, _, columns)| at - (at - range.start) % columns)
     }
 
     /// The number of weights whose gradient is a number for each: all but those under Adagrad, which come last.
@@ -79,40 +116,48 @@ impl Optimiser {
         self.adagrad.iter().find(|(range, ..)| range.contains(&row)).map_or(0, |(.., columns)| *columns)
     }
 
-    /// The norm of the gradient of all weights but those under Adagrad.
-    pub(crate) fn norm(&self, gradient: &[f32]) -> f64 {
-        adamw::norm(&gradient[..self.dense()])
+    /// The squares of the gradient of a segment, without the weights under Adagrad: sums over chunks, which are the same however many
+    /// segments there are. The root of the sum of all is the gradient's norm.
+    pub(crate) fn squares(&self, gradient: &[f32], segment: &Segment) -> Vec<f64> {
+        let own = self.units.iter().map(|(unit, _)| common(unit, &segment.dense));
+        own.flat_map(|unit| adamw::sums_of_squares(&gradient[unit]).collect::<Vec<_>>()).collect()
     }
 
-    /// One update. `rows` are the beginnings of rows under Adagrad that have a gradient, in their order.
+    /// One update of a segment. `rows` are the beginnings of its rows under Adagrad that have a gradient, in their order.
     pub(crate) fn update(
         &self,
         state: &mut State,
+        segment: &Segment,
         gradient: &[f32],
         scale: f64,
         rows: &[usize],
         config: &TrainConfig,
     ) {
         state.updates += 1;
-        for range in &self.adamw {
-            adamw::update_range(state, range.clone(), gradient, scale, &self.decayed, config);
+        let origin = segment.dense_origin();
+        for range in self.adamw.iter().map(|range| common(range, &segment.dense)).filter(|r| !r.is_empty()) {
+            adamw::update_range(state, range, origin, gradient, scale, &self.decayed, config);
         }
         let share = config.share(state.since());
         let pace = Pace { share, ema: config.ema_at(state.since()) };
-        muon::update(state, &self.muon, gradient, scale, pace);
+        let before = |border: usize| self.muon.partition_point(|matrix| matrix.range.start < border);
+        let own = &self.muon[before(segment.dense.start)..before(segment.dense.end)];
+        muon::update(state, own, origin, gradient, scale, pace);
         for (range, rate, columns) in &self.adagrad {
             let from = rows.partition_point(|&row| row < range.start);
             let to = rows.partition_point(|&row| row < range.end);
             for &row in &rows[from..to] {
-                adagrad(state, row..row + columns, gradient, (rate * share) as f32);
+                let kept = row - segment.rows_origin();
+                adagrad(state, row..row + columns, kept, gradient, (rate * share) as f32);
             }
         }
     }
 }
 
-fn adagrad(state: &mut State, row: Range<usize>, gradient: &[f32], rate: f32) {
-    let sums = state.second_moment[row.clone()].iter_mut();
-    let weights = state.weights[row.clone()].iter_mut().zip(&mut state.average[row.clone()]);
+/// Moves a row, whose moments and average are at `kept`.
+fn adagrad(state: &mut State, row: Range<usize>, kept: usize, gradient: &[f32], rate: f32) {
+    let sums = state.second_moment[kept..].iter_mut();
+    let weights = state.weights[row.clone()].iter_mut().zip(&mut state.average[kept..]);
     for ((sum, (w, average)), g) in sums.zip(weights).zip(&gradient[row]) {
         *sum += g * g;
         *w -= rate * g / (sum.sqrt() + EPSILON);
@@ -137,10 +182,52 @@ mod tests {
         let optimiser = Optimiser::new(Vec::new(), decayed.clone());
         for _ in 0..3 {
             adamw::update(&mut a, &gradient, 0.5, &decayed, &config());
-            optimiser.update(&mut b, &gradient, 0.5, &[], &config());
+            optimiser.update(&mut b, &optimiser.segments(1)[0], &gradient, 0.5, &[], &config());
         }
         assert_eq!(a, b);
-        assert_eq!(optimiser.norm(&gradient), adamw::norm(&gradient));
+    }
+
+    /// Segments of any number of ranks: all weights in their order, and neither a matrix nor a row nor a chunk cut. Moved segment by
+    /// segment, each with its own moments, weights go where they go as a whole; norms are the same.
+    #[test]
+    fn segments_are_parts_of_the_whole() {
+        let muon = |pieces| Rule::Muon { shape: [60, 150], pieces, config: MuonConfig::default() };
+        let rules = vec![
+            (0..40_000, Rule::AdamW),
+            (40_000..49_000, muon(1)),
+            (49_000..58_000, muon(3)),
+            (58_000..100_000, Rule::AdamW),
+            (100_000..100_700, Rule::Adagrad { rate: 0.5, columns: 7 }),
+            (100_700..101_000, Rule::Adagrad { rate: 0.1, columns: 10 }),
+        ];
+        let number = |i: usize| ((i * 7919 % 10_007) as f32 - 5000.0) / 3000.0;
+        let gradient: Vec<f32> = (0..101_000).map(number).collect();
+        let rows = [100_007, 100_350, 100_693, 100_700, 100_990];
+        let optimiser = Optimiser::new(rules, vec![1.0; 101_000]);
+        let fresh = || State::new((0..101_000).map(|i| number(i + 5)).collect());
+        let mut whole = fresh();
+        let all = &optimiser.segments(1)[0];
+        (0..2).for_each(|_| optimiser.update(&mut whole, all, &gradient, 0.5, &rows, &config()));
+        for ranks in [2, 3, 4, 7, 30] {
+            let segments = optimiser.segments(ranks);
+            let (mut dense, mut tables, mut squares) = (0, 100_000, Vec::new());
+            for segment in &segments {
+                assert_eq!((segment.dense.start, segment.rows.start), (dense, tables));
+                (dense, tables) = (segment.dense.end, segment.rows.end);
+                squares.extend(optimiser.squares(&gradient, segment));
+                let mut state = fresh();
+                crate::ranks::Parts::keep_own(&mut state, segment);
+                let own: Vec<usize> = rows.into_iter().filter(|row| segment.rows.contains(row)).collect();
+                (0..2).for_each(|_| optimiser.update(&mut state, segment, &gradient, 0.5, &own, &config()));
+                assert_eq!(segment.of(&state.weights), segment.of(&whole.weights), "{ranks}: {segment:?}");
+                assert_eq!(state.average, segment.of(&whole.average));
+                assert_eq!(state.second_moment, segment.of(&whole.second_moment));
+                assert_eq!(state.first_moment, segment.of(&whole.first_moment));
+            }
+            assert_eq!((dense, tables), (100_000, 101_000));
+            assert_eq!(squares, optimiser.squares(&gradient, all));
+            assert!(segments.iter().filter(|segment| !segment.dense.is_empty()).count() >= ranks.min(4));
+        }
     }
 
     /// Every weight is moved by its own rule; of the rows under Adagrad only those that are named. torch.optim.Adagrad(lr=.5) moves
@@ -162,8 +249,9 @@ mod tests {
         for g in [3.0, 4.0] {
             gradient[9..11].fill(g);
             gradient[7..9].fill(f32::NAN);
-            assert_eq!(optimiser.norm(&gradient), 7f64.sqrt());
-            optimiser.update(&mut state, &gradient, 1.0, &[9], &config());
+            let segment = &optimiser.segments(1)[0];
+            assert_eq!(optimiser.squares(&gradient, segment).iter().sum::<f64>(), 7.0);
+            optimiser.update(&mut state, segment, &gradient, 1.0, &[9], &config());
         }
         let w = &state.weights;
         assert!((w[0] - 0.8).abs() < 1e-5 && w[0] == w[1] && w[0] == w[6], "{w:?}");

@@ -3,116 +3,28 @@
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 
-use crate::optimiser::{Optimiser, Rules};
-use crate::ranks::{Ranks, RanksError, share_state};
+use crate::numbers::{Bytes, Numbers};
+use crate::optimiser::Optimiser;
+use crate::ranks::{Parts, Ranks, RanksError, deal, gather_average, gather_parts};
+use crate::segment::Segment;
 use crate::shard::{Shard, cut};
-use crate::shard_sum::{Gradient, Tree};
-use crate::train_config::TrainConfig;
+use crate::shard_sum::Tree;
+use crate::task::{Outcome, Progress, Task, TrainError, Watcher};
+use crate::train_config::{Exchange, TrainConfig};
 use pmm_store::{Best, State};
-
-/// What is trained: parameters and a batch give a loss and its gradient.
-pub trait Task: Sync {
-    /// A batch, made ready on another thread while the network works on the one before.
-    type Batch: Send;
-
-    /// A shard of the batch of a step: a function of these two alone.
-    fn batch(&self, step: u64, shard: Shard) -> Self::Batch;
-
-    /// Rows, texts or images of a step, of which shards have their shares.
-    fn batch_rows(&self) -> usize;
-
-    /// The mean loss on a shard, and its gradient.
-    fn gradient(&self, weights: &[f32], batch: Self::Batch, gradient: &mut [f32]) -> f64;
-
-    /// The weights to begin with.
-    fn initial(&self) -> Vec<f32>;
-
-    /// Pieces of held-out data, each of which can be looked at by itself; 0 where there are none.
-    fn pieces(&self) -> usize;
-
-    /// The losses of some pieces, always the same for the same weights.
-    fn losses(&self, weights: &[f32], pieces: Range<usize>) -> Vec<f64>;
-
-    /// The loss on held-out data by the losses of all pieces, one after the other.
-    fn mean_loss(&self, losses: &[f64]) -> f64 {
-        losses.iter().sum::<f64>() / losses.len() as f64
-    }
-
-    /// 1 for weights that decay (matrices), 0 for those that do not (biases).
-    fn decayed(&self) -> Vec<f32>;
-
-    /// By which rule each weight is moved: all by AdamW, where it is not said.
-    fn rules(&self) -> Rules {
-        Rules::default()
-    }
-
-    /// Where the rows begin that a batch reads of the weights under [`Rule::Adagrad`](crate::Rule::Adagrad). Of these weights
-    /// [`Task::gradient`] need write no other rows.
-    fn rows_read<'b>(&self, _: &'b Self::Batch) -> &'b [usize] {
-        &[]
-    }
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Steps taken.
-    pub step: u64,
-    /// The loss of the last step.
-    pub loss: f64,
-}
-
-/// Sees a run on its way, and keeps its state safe. Its errors stop the run.
-pub trait Watcher {
-    /// What may go wrong in keeping.
-    type Error;
-    /// Asked before every step: whether the run should stop here.
-    fn wants_stop(&mut self) -> bool {
-        false
-    }
-    /// After every step.
-    fn step(&mut self, progress: Progress, state: &State) -> Result<(), Self::Error>;
-    /// After every validation, with the mean training loss since the last one.
-    fn validated(&mut self, state: &State, train_loss: f64, valid_loss: f64) -> Result<(), Self::Error>;
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// All steps were taken.
-    Done,
-    /// Validation had not improved for `patience` validations.
-    Converged,
-    /// It was asked to stop.
-    Interrupted,
-}
-
-/// Why a run stopped before its end.
-#[derive(Debug, thiserror::Error)]
-pub enum TrainError<E> {
-    /// Losses or gradients are not finite, step after step.
-    #[error("{in_a_row} steps in a row gave a loss or gradient that is not finite (the last at step {step})")]
-    Diverged {
-        /// The step.
-        step: u64,
-        /// How many in a row.
-        in_a_row: u64,
-    },
-    /// Ranks could not work together.
-    #[error(transparent)]
-    Ranks(#[from] RanksError),
-    /// The watcher could not go on.
-    #[error(transparent)]
-    Watcher(E),
-}
 
 /// Steps that may fail in a row before a run is given up.
 const TOLERANCE: u64 = 25;
 
+/// What a watcher asks for, as bits.
+const STOP: u8 = 1;
+const SAVE: u8 = 2;
+
 /// Trains from `state` on to the end, or until validation stops improving (and then perhaps once more, see
-/// [`TrainConfig::patience`]), or the watcher of any rank wants a stop. The state is whole at every return, also at an error.
+/// [`TrainConfig::patience`]), or the watcher of any rank wants a stop. The state is whole at every return, also at an error; but where
+/// several ranks have lost each other, or the watcher of one fails, each is left with its part ([`State::is_whole`] says so).
 ///
-/// All ranks call it, with the same task and settings; they begin from the state of rank 0, and are in the same state, to the bit,
+/// All ranks call it, with the same task and settings; they begin from the state of rank 0, and have the same weights, to the bit,
 /// after every step.
 pub fn train<T: Task, W: Watcher>(
     task: &T,
@@ -121,43 +33,22 @@ pub fn train<T: Task, W: Watcher>(
     state: &mut State,
     watcher: &mut W,
 ) -> Result<Outcome, TrainError<W::Error>> {
-    share_state(state, ranks)?;
-    let first = state.step;
-    let shards = Shard::of_rank(config.shards, ranks.rank(), ranks.size());
-    std::thread::scope(|scope| {
-        // One batch ahead; the thread ends when the receiver is gone.
-        let ((sender, batches), pool) = (sync_channel(1), pool_for_batches());
-        let own = move |step| {
-            let shards = shards.clone().map(|index| Shard { index, count: config.shards });
-            shards.map(|shard| (shard, task.batch(step, shard))).collect::<Vec<_>>()
-        };
-        let batch = move |step| pool.as_ref().map_or_else(|| own(step), |pool| pool.install(|| own(step)));
-        scope.spawn(move || (first..u64::MAX).try_for_each(|step| sender.send(batch(step))));
-        let mut run = Run {
-            task,
-            config: config.of(state),
-            optimiser: Optimiser::new(task.rules(), task.decayed()),
-            gradient: vec![0.0; state.weights.len()],
-            losses: Mean::default(),
-            ranks,
-        };
-        loop {
-            if state.since() >= run.config.steps {
-                return Ok(Outcome::Done);
-            }
-            if converged(state, config) {
-                let Some(horizon) = second(state, config) else { return Ok(Outcome::Converged) };
-                state.begin_again(task.initial(), horizon);
-                run.config = config.of(state);
-                run.losses = Mean::default();
-            }
-            if ranks.any(watcher.wants_stop())? {
-                return Ok(Outcome::Interrupted);
-            }
-            let Ok(shards) = batches.recv() else { return Ok(Outcome::Done) };
-            run.step(state, shards, watcher)?;
-        }
-    })
+    let optimiser = Optimiser::new(task.rules(), task.decayed());
+    let segments = optimiser.segments(ranks.size());
+    deal(state, &segments, ranks)?;
+    let gradient = vec![0.0; state.weights.len()];
+    let losses = Mean::default();
+    let mut run = Run { task, config: config.of(state), optimiser, segments, gradient, losses, ranks };
+    let outcome = run.all_steps(config, state, watcher);
+    // What ends all ranks alike.
+    let together = matches!(outcome, Ok(_) | Err(TrainError::Diverged { .. }));
+    if ranks.size() > 1
+        && together
+        && let Some(whole) = gather_parts(state, &run.segments, true, ranks)?
+    {
+        whole.swap(state);
+    }
+    outcome
 }
 
 /// A caller in a pool of its own asks for nothing of the global one, which a forked process cannot use. The thread that makes
@@ -185,12 +76,74 @@ struct Run<'a, T> {
     task: &'a T,
     config: TrainConfig,
     optimiser: Optimiser,
+    /// One for each rank.
+    segments: Vec<Segment>,
     gradient: Vec<f32>,
     losses: Mean,
     ranks: &'a dyn Ranks,
 }
 
 impl<T: Task> Run<'_, T> {
+    /// The segment of this rank.
+    fn own(&self) -> &Segment {
+        &self.segments[self.ranks.rank()]
+    }
+
+    fn all_steps<W: Watcher>(
+        &mut self,
+        config: &TrainConfig,
+        state: &mut State,
+        watcher: &mut W,
+    ) -> Result<Outcome, TrainError<W::Error>> {
+        let (task, ranks, first) = (self.task, self.ranks, state.step);
+        let shards = Shard::of_rank(config.shards, ranks.rank(), ranks.size());
+        std::thread::scope(|scope| {
+            // One batch ahead; the thread ends when the receiver is gone.
+            let ((sender, batches), pool) = (sync_channel(1), pool_for_batches());
+            let own = move |step| {
+                let shards = shards.clone().map(|index| Shard { index, count: config.shards });
+                shards.map(|shard| (shard, task.batch(step, shard))).collect::<Vec<_>>()
+            };
+            let batch =
+                move |step| pool.as_ref().map_or_else(|| own(step), |pool| pool.install(|| own(step)));
+            scope.spawn(move || (first..u64::MAX).try_for_each(|step| sender.send(batch(step))));
+            loop {
+                if state.since() >= self.config.steps {
+                    return Ok(Outcome::Done);
+                }
+                if converged(state, config) {
+                    let Some(horizon) = second(state, config) else { return Ok(Outcome::Converged) };
+                    state.begin_again(task.initial(), horizon);
+                    Parts::keep_own(state, self.own());
+                    self.config = config.of(state);
+                    self.losses = Mean::default();
+                }
+                let asked = STOP * u8::from(watcher.wants_stop()) + SAVE * u8::from(watcher.wants_save());
+                let asked = ranks.any(asked)?;
+                if asked & STOP != 0 {
+                    return Ok(Outcome::Interrupted);
+                }
+                if asked & SAVE != 0 {
+                    self.save(state, watcher)?;
+                }
+                let Ok(shards) = batches.recv() else { return Ok(Outcome::Done) };
+                self.step(state, shards, watcher)?;
+            }
+        })
+    }
+
+    /// Has the whole state kept by rank 0.
+    fn save<W: Watcher>(&self, state: &mut State, watcher: &mut W) -> Result<(), TrainError<W::Error>> {
+        if self.ranks.size() == 1 {
+            return watcher.save(state).map_err(TrainError::Watcher);
+        }
+        let Some(whole) = gather_parts(state, &self.segments, false, self.ranks)? else { return Ok(()) };
+        let own = whole.swap(state);
+        let saved = watcher.save(state);
+        own.swap(state);
+        saved.map_err(TrainError::Watcher)
+    }
+
     fn step<W: Watcher>(
         &mut self,
         state: &mut State,
@@ -198,10 +151,11 @@ impl<T: Task> Run<'_, T> {
         watcher: &mut W,
     ) -> Result<(), TrainError<W::Error>> {
         let (loss, rows) = self.gradient(&state.weights, shards)?;
-        let norm = self.optimiser.norm(&self.gradient);
+        let norm = self.norm()?;
         if loss.is_finite() && norm.is_finite() {
             let scale = (self.config.clip / norm).min(1.0);
-            self.optimiser.update(state, &self.gradient, scale, &rows, &self.config);
+            self.optimiser.update(state, self.own(), &self.gradient, scale, &rows, &self.config);
+            self.share_weights(state, &rows)?;
             state.skipped_in_a_row = 0;
             self.losses.add(loss);
         } else {
@@ -219,7 +173,7 @@ impl<T: Task> Run<'_, T> {
         watcher.step(Progress { step: state.step, loss }, state).map_err(TrainError::Watcher)
     }
 
-    /// The loss and the rows under Adagrad that have a gradient; the gradient itself is kept.
+    /// The loss, and the rows under Adagrad that have a gradient, of this rank's segment; the gradient itself is kept.
     fn gradient(
         &mut self,
         weights: &[f32],
@@ -231,21 +185,59 @@ impl<T: Task> Run<'_, T> {
             let rows = self.task.rows_read(&batch).to_vec();
             return Ok((self.task.gradient(weights, batch, &mut self.gradient), rows));
         }
-        let dense = self.optimiser.dense();
         let mut tree = Tree::new(self.config.shards);
         for (shard, batch) in shards {
             tree.shard(shard.index, self.shard_gradient(weights, shard, batch));
         }
-        let sum = tree.sum((dense, weights.len()), self.ranks)?;
-        self.gradient[..dense].copy_from_slice(&sum.dense);
+        let sum = tree.sum(&self.segments, self.config.exchange, self.ranks)?;
+        let dense = self.own().dense.clone();
+        self.gradient[dense].copy_from_slice(&sum.dense);
         for (at, values) in &sum.rows {
             self.gradient[*at..*at + values.len()].copy_from_slice(values);
         }
         Ok((sum.loss, sum.rows.into_iter().map(|(at, _)| at).collect()))
     }
 
+    /// The norm of the gradient, of which every rank knows its segment.
+    fn norm(&self) -> Result<f64, RanksError> {
+        let own = self.optimiser.squares(&self.gradient, self.own());
+        let all = in_order(&own, self.ranks)?;
+        Ok(all.iter().sum::<f64>().sqrt())
+    }
+
+    /// Gives all ranks the weights of this one's segment; of tables, the rows that have changed.
+    fn share_weights(&self, state: &mut State, rows: &[usize]) -> Result<(), RanksError> {
+        if self.ranks.size() == 1 {
+            return Ok(());
+        }
+        let weights = &mut state.weights;
+        let row = |&at: &usize| (at, weights[at..at + self.optimiser.columns(at)].to_vec());
+        let own = Numbers {
+            dense: weights[self.own().dense.clone()].to_vec(),
+            rows: rows.iter().map(row).collect(),
+            ..Numbers::default()
+        };
+        let (all, mut bytes) =
+            (Segment { dense: 0..own.dense.len(), rows: self.own().rows.clone() }, Vec::new());
+        own.write_segment(&all, Exchange::Full, &mut bytes);
+        for (rank, bytes) in self.ranks.gather(&bytes)?.iter().enumerate() {
+            let numbers = Numbers::read(&mut Bytes(bytes), Exchange::Full);
+            let taken = numbers.and_then(|numbers| {
+                let segment = self.segments[rank].dense.clone();
+                (segment.len() == numbers.dense.len())
+                    .then(|| weights[segment].copy_from_slice(&numbers.dense))?;
+                let place = |(at, values): (usize, Vec<f32>)| {
+                    weights.get_mut(at..at.checked_add(values.len())?).map(|row| row.copy_from_slice(&values))
+                };
+                numbers.rows.into_iter().try_for_each(place)
+            });
+            taken.ok_or(RanksError::OutOfStep { rank, bytes: bytes.len() })?;
+        }
+        Ok(())
+    }
+
     /// What a shard adds to loss and gradient: its own, by its share of the batch.
-    fn shard_gradient(&mut self, weights: &[f32], shard: Shard, batch: T::Batch) -> Gradient {
+    fn shard_gradient(&mut self, weights: &[f32], shard: Shard, batch: T::Batch) -> Numbers {
         let rows = self.task.rows_read(&batch).to_vec();
         let loss = self.task.gradient(weights, batch, &mut self.gradient);
         let share = shard.share(self.task.batch_rows());
@@ -253,7 +245,7 @@ impl<T: Task> Run<'_, T> {
             self.gradient[range].iter().map(|g| g * share as f32).collect()
         };
         let row = |at: usize| (at, part(at..at + self.optimiser.columns(at)));
-        Gradient {
+        Numbers {
             loss: loss * share,
             dense: part(0..self.optimiser.dense()),
             rows: rows.into_iter().map(row).collect(),
@@ -265,9 +257,10 @@ impl<T: Task> Run<'_, T> {
         state: &mut State,
         watcher: &mut W,
     ) -> Result<(), TrainError<W::Error>> {
-        let loss = held_out_loss(self.task, &state.average, self.ranks)?;
+        let average = gather_average(state, &self.segments, self.ranks)?;
+        let loss = held_out_loss(self.task, &average, self.ranks)?;
         if loss.is_finite() && state.best.as_ref().is_none_or(|best| loss < best.loss) {
-            state.best = Some(Best { step: state.step, loss, weights: state.average.clone() });
+            state.best = Some(Best { step: state.step, loss, weights: average.into_owned() });
         }
         let mean = std::mem::take(&mut self.losses).value();
         watcher.validated(state, mean, loss).map_err(TrainError::Watcher)
@@ -277,15 +270,20 @@ impl<T: Task> Run<'_, T> {
 /// The loss on held-out data, of which every rank looks at its part; NaN where there is none.
 fn held_out_loss<T: Task>(task: &T, weights: &[f32], ranks: &dyn Ranks) -> Result<f64, RanksError> {
     let own = task.losses(weights, cut(task.pieces(), ranks.rank(), ranks.size()));
-    let all = ranks.gather(bytemuck::cast_slice(&own))?;
-    let mut losses: Vec<f64> = Vec::new();
-    for (rank, bytes) in all.iter().enumerate() {
+    let losses = in_order(&own, ranks)?;
+    Ok(if losses.is_empty() { f64::NAN } else { task.mean_loss(&losses) })
+}
+
+/// The numbers of all ranks, one rank after the other.
+fn in_order(own: &[f64], ranks: &dyn Ranks) -> Result<Vec<f64>, RanksError> {
+    let mut numbers = Vec::new();
+    for (rank, bytes) in ranks.gather(bytemuck::cast_slice(own))?.iter().enumerate() {
         if bytes.len() % 8 != 0 {
             return Err(RanksError::OutOfStep { rank, bytes: bytes.len() });
         }
-        losses.extend(bytemuck::pod_collect_to_vec::<u8, f64>(bytes));
+        numbers.extend(bytemuck::pod_collect_to_vec::<u8, f64>(bytes));
     }
-    Ok(if losses.is_empty() { f64::NAN } else { task.mean_loss(&losses) })
+    Ok(numbers)
 }
 
 #[derive(Default)]

@@ -2,104 +2,20 @@
 //!
 //! Shards are the leaves. A node of a level is the sum of two neighbours of the level below, the left one first; a node without a
 //! neighbour goes up as it is. A rank adds what it can of its own shards. The weights are cut into as many segments as there are ranks:
-//! every rank gets its segment of what all have, adds the rest of the tree, and hands the sum to all. So a rank sends about twice the
-//! gradient's bytes, however many ranks there are.
+//! every rank gets its segment of what all have, and adds the rest of the tree. So a rank sends about the gradient's bytes, however many
+//! ranks there are.
 
-use std::ops::Range;
-
-use rayon::prelude::*;
-
+use crate::numbers::{Bytes, Numbers};
 use crate::ranks::{Ranks, RanksError};
-use crate::shard::cut;
-
-/// Numbers per task of an addition.
-const CHUNK: usize = 1 << 14;
-
-/// A gradient, or a segment of one: numbers for all weights of a range, and rows of large tables of which a batch reads few.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Gradient {
-    /// The loss, of which this is the gradient.
-    pub(crate) loss: f64,
-    /// Of weights one after the other.
-    pub(crate) dense: Vec<f32>,
-    /// Where rows begin in the weights, sorted; each with its numbers.
-    pub(crate) rows: Vec<(usize, Vec<f32>)>,
-}
-
-impl Gradient {
-    /// `self + other`, in this order.
-    fn add(mut self, other: Self) -> Self {
-        self.loss += other.loss;
-        let both = self.dense.par_chunks_mut(CHUNK).zip(other.dense.par_chunks(CHUNK));
-        both.for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to += from));
-        let mut rows = Vec::with_capacity(self.rows.len() + other.rows.len());
-        let mut left = self.rows.into_iter().peekable();
-        for (at, values) in other.rows {
-            rows.extend(std::iter::from_fn(|| left.next_if(|(before, _)| *before < at)));
-            match left.next_if(|(same, _)| *same == at) {
-                Some((at, mut sum)) => {
-                    sum.iter_mut().zip(&values).for_each(|(to, from)| *to += from);
-                    rows.push((at, sum));
-                }
-                None => rows.push((at, values)),
-            }
-        }
-        rows.extend(left);
-        Self { rows, ..self }
-    }
-
-    /// A segment: some of the weights one after the other, and the rows that begin within a range.
-    fn write_segment(&self, dense: Range<usize>, rows: &Range<usize>, bytes: &mut Vec<u8>) {
-        bytes.extend(self.loss.to_ne_bytes());
-        bytes.extend((dense.len() as u64).to_ne_bytes());
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.dense[dense]));
-        let from = self.rows.partition_point(|(at, _)| *at < rows.start);
-        let to = self.rows.partition_point(|(at, _)| *at < rows.end);
-        bytes.extend(((to - from) as u64).to_ne_bytes());
-        for (at, values) in &self.rows[from..to] {
-            bytes.extend((*at as u64).to_ne_bytes());
-            bytes.extend((values.len() as u64).to_ne_bytes());
-            bytes.extend_from_slice(bytemuck::cast_slice(values));
-        }
-    }
-
-    fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
-        let loss = f64::from_bits(bytes.number()?);
-        let length = bytes.number()? as usize;
-        let dense = bytes.floats(length)?;
-        let count = bytes.number()?;
-        let mut rows = Vec::new();
-        for _ in 0..count {
-            let (at, length) = (bytes.number()? as usize, bytes.number()? as usize);
-            rows.push((at, bytes.floats(length)?));
-        }
-        Some(Self { loss, dense, rows })
-    }
-}
-
-/// What is left to read of what a rank has sent.
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn number(&mut self) -> Option<u64> {
-        let (number, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u64::from_ne_bytes(*number))
-    }
-
-    fn floats(&mut self, count: usize) -> Option<Vec<f32>> {
-        let (floats, rest) = self.0.split_at_checked(count.checked_mul(4)?)?;
-        self.0 = rest;
-        Some(bytemuck::pod_collect_to_vec(floats))
-    }
-}
+use crate::segment::Segment;
+use crate::train_config::Exchange;
 
 /// A node of the tree: the sum of shards `index · 2^level` to `(index + 1) · 2^level`.
 #[derive(Debug, Clone, PartialEq)]
 struct Node {
     level: u32,
     index: usize,
-    sum: Gradient,
+    sum: Numbers,
 }
 
 /// The tree as far as it is added: nodes from left to right, none of which could be added to its neighbour.
@@ -115,7 +31,7 @@ impl Tree {
     }
 
     /// The next shard of this rank.
-    pub(crate) fn shard(&mut self, index: usize, gradient: Gradient) {
+    pub(crate) fn shard(&mut self, index: usize, gradient: Numbers) {
         self.push(Node { level: 0, index, sum: gradient });
     }
 
@@ -134,55 +50,45 @@ impl Tree {
         self.nodes.push(node);
     }
 
-    /// The sum over all shards, once all ranks have added theirs. `length` is that of the dense part and of all weights.
-    pub(crate) fn sum(mut self, length: (usize, usize), ranks: &dyn Ranks) -> Result<Gradient, RanksError> {
-        let size = ranks.size();
-        if size == 1 {
-            return Ok(self.nodes.pop().map(|node| node.sum).unwrap_or_default());
+    /// The sum over all shards, once all ranks have added theirs: of the weights of this rank's segment, of which there is one a rank.
+    pub(crate) fn sum(
+        mut self,
+        segments: &[Segment],
+        exchange: Exchange,
+        ranks: &dyn Ranks,
+    ) -> Result<Numbers, RanksError> {
+        if segments.len() > 1 {
+            let to: Vec<Vec<u8>> = segments.iter().map(|segment| self.message(segment, exchange)).collect();
+            let from = ranks.exchange(&to.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+            drop(to);
+            self.nodes.clear();
+            for (rank, bytes) in from.iter().enumerate() {
+                let out_of_step = RanksError::OutOfStep { rank, bytes: bytes.len() };
+                self.receive(bytes, exchange, &segments[ranks.rank()]).ok_or(out_of_step)?;
+            }
         }
-        let segment = |rank: usize| {
-            let rows = cut(length.1 - length.0, rank, size);
-            (cut(length.0, rank, size), length.0 + rows.start..length.0 + rows.end)
-        };
-        let to: Vec<Vec<u8>> =
-            (0..size).map(segment).map(|(dense, rows)| self.message(&dense, &rows)).collect();
-        let from = ranks.exchange(&to.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-        drop(to);
-        self.nodes.clear();
-        for (rank, bytes) in from.iter().enumerate() {
-            let out_of_step = RanksError::OutOfStep { rank, bytes: bytes.len() };
-            self.receive(bytes).ok_or(out_of_step)?;
-        }
-        let mine = self.nodes.pop().map(|node| node.sum).unwrap_or_default();
-        let mut bytes = Vec::new();
-        mine.write_segment(0..mine.dense.len(), &(0..usize::MAX), &mut bytes);
-        let mut whole = Gradient { loss: mine.loss, ..Gradient::default() };
-        for (rank, bytes) in ranks.gather(&bytes)?.iter().enumerate() {
-            let out_of_step = RanksError::OutOfStep { rank, bytes: bytes.len() };
-            let segment = Gradient::read(&mut Bytes(bytes)).ok_or(out_of_step)?;
-            whole.dense.extend(segment.dense);
-            whole.rows.extend(segment.rows);
-        }
-        Ok(whole)
+        Ok(self.nodes.pop().map(|node| node.sum).unwrap_or_default())
     }
 
     /// A segment of all nodes.
-    fn message(&self, dense: &Range<usize>, rows: &Range<usize>) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.nodes.len() * (dense.len() * 4 + 64));
+    fn message(&self, segment: &Segment, exchange: Exchange) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.nodes.len() * (segment.dense.len() * 4 + 64));
         for node in &self.nodes {
             bytes.extend(u64::from(node.level).to_ne_bytes());
             bytes.extend((node.index as u64).to_ne_bytes());
-            node.sum.write_segment(dense.clone(), rows, &mut bytes);
+            node.sum.write_segment(segment, exchange, &mut bytes);
         }
         bytes
     }
 
-    fn receive(&mut self, bytes: &[u8]) -> Option<()> {
+    fn receive(&mut self, bytes: &[u8], exchange: Exchange, segment: &Segment) -> Option<()> {
         let mut bytes = Bytes(bytes);
         while !bytes.0.is_empty() {
             let (level, index) = (u32::try_from(bytes.number()?).ok()?, bytes.number()? as usize);
-            let sum = Gradient::read(&mut bytes)?;
-            self.push(Node { level, index, sum });
+            let sum = Numbers::read(&mut bytes, exchange)?;
+            let is_mine = sum.dense.len() == segment.dense.len()
+                && sum.rows.iter().all(|(at, _)| segment.rows.contains(at));
+            self.push(Node { level, index, sum: is_mine.then_some(sum)? });
         }
         Some(())
     }
@@ -192,20 +98,20 @@ impl Tree {
 mod tests {
     use super::*;
     use crate::ranks::{Alone, Threads};
-    use crate::shard::Shard;
+    use crate::shard::{Shard, cut};
     use pmm_core::{Purpose, Streams};
 
     const DENSE: usize = 1000;
     const ALL: usize = 1400;
 
-    /// Gradients of very different size, so that the order of addition shows in the last bits.
-    fn shard(index: usize) -> Gradient {
+    /// Numberss of very different size, so that the order of addition shows in the last bits.
+    fn shard(index: usize) -> Numbers {
         let mut rng = Streams::new(5).stream(Purpose::DATA, 0, index as u64);
         let mut number = || (rng.normal() * 10f64.powf(3.0 * rng.unit())) as f32;
         let dense = (0..DENSE).map(|_| number()).collect();
         let rows = (0..40).filter(|row| !(row + index).is_multiple_of(3)).map(|row| DENSE + row * 10);
         let rows = rows.map(|at| (at, (0..10).map(|_| number()).collect())).collect();
-        Gradient { loss: f64::from(number()), dense, rows }
+        Numbers { loss: f64::from(number()), dense, rows }
     }
 
     fn on<R: Send>(size: usize, job: impl Fn(&dyn Ranks) -> R + Sync) -> Vec<R> {
@@ -221,18 +127,33 @@ mod tests {
         })
     }
 
-    fn tree(shards: usize, ranks: &dyn Ranks) -> Gradient {
+    fn tree(shards: usize, exchange: Exchange, ranks: &dyn Ranks) -> Numbers {
         let mut tree = Tree::new(shards);
         for index in Shard::of_rank(shards, ranks.rank(), ranks.size()) {
             tree.shard(index, shard(index));
         }
-        tree.sum((DENSE, ALL), ranks).unwrap()
+        let sum = tree.sum(&segments(ranks.size()), exchange, ranks).unwrap();
+        // All segments, one after the other.
+        let (all, mut bytes) = (Segment { dense: 0..sum.dense.len(), rows: 0..ALL }, Vec::new());
+        sum.write_segment(&all, Exchange::Full, &mut bytes);
+        let mut whole = Numbers { loss: sum.loss, ..Numbers::default() };
+        for bytes in ranks.gather(&bytes).unwrap() {
+            let segment = Numbers::read(&mut Bytes(&bytes), Exchange::Full).unwrap();
+            whole.dense.extend(segment.dense);
+            whole.rows.extend(segment.rows);
+        }
+        whole
+    }
+
+    fn segments(size: usize) -> Vec<Segment> {
+        let rows = |rank: usize| DENSE + 10 * cut(40, rank, size).start..DENSE + 10 * cut(40, rank, size).end;
+        (0..size).map(|rank| Segment { dense: cut(DENSE, rank, size), rows: rows(rank) }).collect()
     }
 
     /// What MPI_Allreduce in a ring does: every rank adds its shards, and a segment goes round, beginning after its owner.
-    fn ring(shards: usize, ranks: &dyn Ranks) -> Gradient {
+    fn ring(shards: usize, ranks: &dyn Ranks) -> Numbers {
         let (rank, size) = (ranks.rank(), ranks.size());
-        let own = Shard::of_rank(shards, rank, size).map(shard).reduce(Gradient::add).unwrap_or_default();
+        let own = Shard::of_rank(shards, rank, size).map(shard).reduce(Numbers::add).unwrap_or_default();
         let from = ranks.gather(bytemuck::cast_slice(&own.dense)).unwrap();
         let all: Vec<Vec<f32>> = from.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
         let owner = |at: usize| (0..size).find(|rank| cut(DENSE, *rank, size).contains(&at)).unwrap_or(0);
@@ -241,12 +162,12 @@ mod tests {
                 (1..=size).map(|step| (owner(at) + step) % size).filter(|rank| !all[*rank].is_empty());
             order.map(|rank| all[rank][at]).reduce(|a, b| a + b).unwrap_or(0.0)
         };
-        Gradient { dense: (0..DENSE).map(sum).collect(), ..own }
+        Numbers { dense: (0..DENSE).map(sum).collect(), ..own }
     }
 
     /// By the definition, level by level.
-    fn plain(shards: usize) -> Gradient {
-        let mut level: Vec<Gradient> = (0..shards).map(shard).collect();
+    fn plain(shards: usize) -> Numbers {
+        let mut level: Vec<Numbers> = (0..shards).map(shard).collect();
         while level.len() > 1 {
             let mut pairs = level.into_iter();
             level = std::iter::from_fn(|| {
@@ -265,10 +186,10 @@ mod tests {
     fn any_number_of_ranks_gives_the_same_bits() {
         for shards in [1, 2, 3, 5, 8, 13] {
             let expected = plain(shards);
-            assert_eq!(tree(shards, &Alone), expected);
+            assert_eq!(tree(shards, Exchange::Full, &Alone), expected);
             for size in [2, 3, 4, 7] {
                 assert!(
-                    on(size, |ranks| tree(shards, ranks)).iter().all(|sum| *sum == expected),
+                    on(size, |ranks| tree(shards, Exchange::Full, ranks)).iter().all(|sum| *sum == expected),
                     "{shards} {size}"
                 );
             }
@@ -287,15 +208,31 @@ mod tests {
         }
     }
 
+    /// Half precision: not the same bits, but every rank rounds once, to a part in 256.
+    #[test]
+    fn half_precision_is_close() {
+        let (expected, sums) = (plain(8), on(3, |ranks| tree(8, Exchange::Half, ranks)));
+        let largest = (0..8).map(shard).fold(vec![0f32; DENSE], |largest, one| {
+            largest.iter().zip(&one.dense).map(|(a, b)| a + b.abs()).collect()
+        });
+        for sum in sums {
+            assert_ne!(sum.dense, expected.dense);
+            let far = |((a, b), size): ((&f32, &f32), &f32)| (a - b).abs() > size / 256.0;
+            assert!(!sum.dense.iter().zip(&expected.dense).zip(&largest).any(far));
+            assert_eq!(sum.loss, expected.loss);
+        }
+    }
+
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let mut tree = Tree::new(2);
-        let mut bytes = Vec::new();
-        shard(0).write_segment(0..10, &(0..usize::MAX), &mut bytes);
-        assert!(Gradient::read(&mut Bytes(&bytes)).is_some());
-        for length in [0, 7, 17, bytes.len() - 1] {
-            assert!(Gradient::read(&mut Bytes(&bytes[..length])).is_none(), "{length}");
-        }
-        assert!(tree.receive(&bytes[..9]).is_none());
+        let segment = &segments(4)[1];
+        let mut one = Tree::new(2);
+        one.shard(0, shard(0));
+        let bytes = one.message(segment, Exchange::Full);
+        let receive = |bytes: &[u8], segment: &Segment| Tree::new(2).receive(bytes, Exchange::Full, segment);
+        assert!(receive(&bytes, segment).is_some());
+        assert!(receive(&bytes[..9], segment).is_none());
+        assert!(receive(&bytes, &Segment { dense: 0..3, ..segment.clone() }).is_none());
+        assert!(receive(&bytes, &Segment { rows: 0..3, ..segment.clone() }).is_none());
     }
 }

@@ -25,6 +25,23 @@ impl RateSchedule {
     }
 }
 
+/// In which form gradients travel between ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exchange {
+    /// As they are: the model is the same, to the bit, on any number of ranks.
+    #[default]
+    Full,
+    /// Rounded to bfloat16, in half the bytes. Not exact: the model depends on the number of ranks.
+    Half,
+}
+
+impl Exchange {
+    fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
+}
+
 fn is_one(shards: &usize) -> bool {
     *shards == 1
 }
@@ -65,6 +82,9 @@ pub struct TrainConfig {
     /// of a model's identity where it is 1.
     #[serde(skip_serializing_if = "is_one")]
     pub shards: usize,
+    /// In which form gradients travel between ranks. Not written where it is full.
+    #[serde(skip_serializing_if = "Exchange::is_full")]
+    pub exchange: Exchange,
     /// Seconds between checkpoints, at least: what a kill can cost. No part of a model's identity.
     pub checkpoint_seconds: f64,
 }
@@ -84,6 +104,7 @@ impl Default for TrainConfig {
             validate_every: 100,
             patience: 20,
             shards: 1,
+            exchange: Exchange::Full,
             checkpoint_seconds: 10.0,
         }
     }

@@ -218,7 +218,13 @@ impl<K: Kind> Prepared<K> {
         let first = state.step;
         let outcome = train(task, self.config.train(), &*self.ranks, &mut state, &mut keeping);
         let seconds = keeping.begun.elapsed().as_secs_f64();
-        keeping.save(&state)?;
+        // A rank that has lost the others has a part of the state only: the last checkpoint stands.
+        match outcome {
+            Err(TrainError::Watcher(error)) if !state.is_whole() => return Err(error),
+            Err(TrainError::Ranks(error)) if !state.is_whole() => return Err(error.into()),
+            _ => {}
+        }
+        keeping.keep(&state)?;
         watcher.notice(Event::Finished);
         if let Some(traffic) = self.traffic(state.step - first.min(state.step), seconds) {
             watcher.notice(Event::Note(&traffic));
@@ -397,7 +403,7 @@ struct Checkpointing<'a, K: Kind> {
 }
 
 impl<K: Kind> Checkpointing<'_, K> {
-    fn save(&mut self, state: &State) -> Result<(), Error> {
+    fn keep(&mut self, state: &State) -> Result<(), Error> {
         let Some(work) = &self.prepared.work else { return Ok(()) };
         save_state(&work.path.join(CHECKPOINT), state, &self.prepared.identity)?;
         let best = state.best.as_ref().map(|best| best.step);
@@ -423,10 +429,17 @@ impl<K: Kind> pmm_train::Watcher for Checkpointing<'_, K> {
         let train = self.prepared.config.train();
         let steps = if state.horizon > 0 { state.begun + state.horizon } else { train.steps };
         self.watcher.notice(Event::Step { step: progress.step, steps, loss: progress.loss });
-        if self.saved.elapsed() >= Duration::from_secs_f64(train.checkpoint_seconds) {
-            self.save(state)?;
-        }
         Ok(())
+    }
+
+    /// Rank 0 keeps; the others have no folder.
+    fn wants_save(&mut self) -> bool {
+        let seconds = self.prepared.config.train().checkpoint_seconds;
+        self.prepared.work.is_some() && self.saved.elapsed() >= Duration::from_secs_f64(seconds)
+    }
+
+    fn save(&mut self, state: &State) -> Result<(), Error> {
+        self.keep(state)
     }
 
     fn validated(&mut self, state: &State, train_loss: f64, held_out_loss: f64) -> Result<(), Error> {

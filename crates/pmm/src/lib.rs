@@ -48,7 +48,7 @@ pub use pmm_eval::TrainingPoint;
 pub use pmm_net::{DEVICES, Device, DeviceError, FeatureNet, SettingError, device};
 pub use pmm_store::write_whole as write_file;
 pub use pmm_train::ranks::{abort as abort_ranks, finish as finish_ranks, start as ranks};
-pub use pmm_train::{AllRanks, RanksError, Threads, TrainConfig};
+pub use pmm_train::{AllRanks, Gain, RanksError, Threads, TrainConfig};
 pub use recognise::recognise;
 pub use settings::{Changed, Settings};
 pub use watch::{Deadline, Event, Stop, Watcher, listen};

@@ -57,6 +57,8 @@ fn same_on_any_ranks(fit: FitOn<'_>) {
         weights(&path)
     };
     let one = whole(1);
+    // Chunks of 16,384 weights are not cut: that several ranks have some, there must be several.
+    assert!(one.len() > 4 * 2 * 16_384, "{} bytes", one.len());
     for ranks in [2, 3, 4] {
         assert!(whole(ranks) == one, "{ranks} ranks");
     }
@@ -84,7 +86,7 @@ fn rows() -> String {
 #[test]
 fn tables() {
     for clock in ["reveal", "gradual"] {
-        let mut settings = settings(4, &[("batch", 32), ("net.width", 32)]);
+        let mut settings = settings(4, &[("batch", 32), ("net.width", 96)]);
         settings.set("clock", clock).unwrap();
         same_on_any_ranks(&|path, ranks, resume, until| {
             run!(table::Fit::new(table::Data::from_csv(rows())), settings, path, ranks, resume, until)
@@ -96,7 +98,7 @@ fn tables() {
 #[test]
 fn texts() {
     let text = "one two three four five, once I caught a fish alive. ".repeat(40);
-    let net = [("batch", 8), ("net.width", 32), ("net.blocks", 1), ("net.heads", 2), ("net.length", 24)];
+    let net = [("batch", 8), ("net.width", 64), ("net.blocks", 1), ("net.heads", 2), ("net.length", 24)];
     let ordered = settings(3, &[&net[..], &[("net.window", 3), ("net.hash_bits", 8)]].concat());
     let mut masked = settings(3, &net);
     masked.set("net.kind", "masked").unwrap();
@@ -115,7 +117,7 @@ fn images() {
         let png = image::grid_png(&[pixels], [1, 8, 8], 1).unwrap();
         std::fs::write(folder.path().join(format!("{row:02}.png")), png).unwrap();
     }
-    let mut settings = settings(4, &[("batch", 10), ("net.width", 8)]);
+    let mut settings = settings(4, &[("batch", 10), ("net.width", 16)]);
     settings.set_text("net.multipliers", "[1, 2]").unwrap();
     settings.set("net.dropout", 0.1).unwrap();
     same_on_any_ranks(&|path, ranks, resume, until| {

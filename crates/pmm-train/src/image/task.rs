@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::augment::Augmentation;
 use super::config::ImageConfig;
 use super::split::split;
-use crate::run::Task;
 use crate::shard::Shard;
+use crate::task::Task;
 
 /// Images on which the network is validated: so many at least, if need be the same ones at several noise levels.
 const VALIDATION: (usize, usize) = (64, 256);

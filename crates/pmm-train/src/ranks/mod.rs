@@ -11,14 +11,14 @@ mod mpi;
 #[path = "no_mpi.rs"]
 mod mpi;
 mod processor;
-mod state_bytes;
+mod state_parts;
 mod threads;
 mod traffic;
 
 pub use alone::Alone;
 pub use mpi::{abort, finish, start};
 pub use processor::processor;
-pub(crate) use state_bytes::share_state;
+pub(crate) use state_parts::{Parts, deal, gather_average, gather_parts};
 pub use threads::Threads;
 pub use traffic::Traffic;
 
@@ -93,12 +93,12 @@ pub trait Ranks: Debug + Send + Sync {
         Ok(self.gather(bytes)?.swap_remove(0))
     }
 
-    /// Whether any rank says yes.
-    fn any(&self, yes: bool) -> Result<bool, RanksError> {
+    /// The bits that any rank has set.
+    fn any(&self, bits: u8) -> Result<u8, RanksError> {
         if self.size() == 1 {
-            return Ok(yes);
+            return Ok(bits);
         }
-        Ok(self.gather(&[u8::from(yes)])?.iter().any(|bytes| bytes != &[0]))
+        Ok(self.gather(&[bits])?.concat().into_iter().fold(0, |all, bits| all | bits))
     }
 }
 

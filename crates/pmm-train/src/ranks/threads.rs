@@ -74,13 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn one_yes_is_enough() {
-        let all = |yes: [bool; 3]| -> Vec<bool> {
-            let run = |(rank, yes): (Threads, bool)| std::thread::spawn(move || rank.any(yes));
-            let threads: Vec<_> = Threads::group(3).into_iter().zip(yes).map(run).collect();
+    fn what_one_asks_all_hear() {
+        let all = |bits: [u8; 3]| -> Vec<u8> {
+            let run = |(rank, bits): (Threads, u8)| std::thread::spawn(move || rank.any(bits));
+            let threads: Vec<_> = Threads::group(3).into_iter().zip(bits).map(run).collect();
             threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
         };
-        assert_eq!(all([false, true, false]), [true; 3]);
-        assert_eq!(all([false; 3]), [false; 3]);
+        assert_eq!(all([0, 2, 1]), [3; 3]);
+        assert_eq!(all([0, 2, 0]), [2; 3]);
+        assert_eq!(all([0; 3]), [0; 3]);
     }
 }

@@ -10,8 +10,8 @@ use pmm_net::{Masks, Part};
 
 use crate::muon::MuonConfig;
 use crate::optimiser::{Rule, Rules};
-use crate::run::Task;
 use crate::shard::Shard;
+use crate::task::Task;
 
 /// How batches are drawn.
 #[derive(Debug, Clone, PartialEq)]

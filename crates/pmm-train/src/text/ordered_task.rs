@@ -13,8 +13,8 @@ use super::config::TextConfig;
 use super::split::split;
 use crate::muon::MuonConfig;
 use crate::optimiser::{Rule, Rules};
-use crate::run::Task;
 use crate::shard::Shard;
+use crate::task::Task;
 
 /// Held-out windows; each is read from left to right and in a random order.
 const VALIDATION: u64 = 64;

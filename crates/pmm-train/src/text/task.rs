@@ -9,8 +9,8 @@ use pmm_net::text::{MaskedText, TextNet};
 use rayon::prelude::*;
 
 use super::split::split;
-use crate::run::Task;
 use crate::shard::Shard;
+use crate::task::Task;
 
 /// Texts on which the network is validated.
 const VALIDATION: u64 = 128;

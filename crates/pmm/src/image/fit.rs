@@ -209,6 +209,11 @@ impl PreparedFit {
         }
     }
 
+    /// What the ranks of this job would gain, by a few steps that all of them take; none where there is one.
+    pub fn gain(&self, ranks: crate::AllRanks) -> Result<Option<crate::Gain>, Error> {
+        Ok(pmm_train::measure_gain(&self.task(None).task, &self.prepared.config.train, ranks)?)
+    }
+
     /// Trains, and leaves a model. In a folder, `preview.png` shows what the network draws so far.
     pub fn run(mut self, watcher: &mut dyn Watcher) -> Result<Model, Error> {
         if self.split().1 == 0 {

@@ -278,6 +278,11 @@ impl PreparedFit {
         }
     }
 
+    /// What the ranks of this job would gain, by a few steps that all of them take; none where there is one.
+    pub fn gain(&self, ranks: crate::AllRanks) -> Result<Option<crate::Gain>, Error> {
+        Ok(pmm_train::measure_gain(&self.task()?, &self.prepared.config.train, ranks)?)
+    }
+
     /// Trains, and leaves a model.
     pub fn run(mut self, watcher: &mut dyn Watcher) -> Result<Model, Error> {
         self.notes.iter().for_each(|note| watcher.notice(Event::Note(note)));
