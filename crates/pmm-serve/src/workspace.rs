@@ -77,18 +77,13 @@ impl Workspace {
         Ok(path)
     }
 
-    /// Where a new data file goes; refused if something is there.
+    /// Where a new data file goes. What is there must not be replaced.
     pub(crate) fn new_data(&self, name: &str) -> Result<PathBuf, Problem> {
         check_name(name)?;
         if name.ends_with(MODEL) {
             return Err(Problem::bad(format!("{name} would be a model, not data")));
         }
-        let path = self.root.join(name);
-        match std::fs::symlink_metadata(&path) {
-            Err(_) => Ok(path),
-            Ok(_) => Err(Problem::conflict(format!("{name} is there already"))
-                .remedy("give it another name, or remove the old one")),
-        }
+        Ok(self.root.join(name))
     }
 
     /// Where what is known of a fit is kept.
