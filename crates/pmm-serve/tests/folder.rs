@@ -154,7 +154,7 @@ fn zips_of_pictures_are_images() {
     let place = Place::empty();
     let png = |value: u8| pmm::image::grid_png(&[vec![value; 64]], [1, 8, 8], 1).unwrap();
     let mut members: Vec<(String, Vec<u8>)> =
-        (0..40).map(|i| (format!("shapes/{}/{i}.png", ["dark", "light"][i % 2]), png(7 * i as u8))).collect();
+        (0..40).map(|i| (format!("shapes/{}/{i}.png", ["dark", "light"][i % 2]), png(6 * i as u8))).collect();
     let archive = |members: &[(String, Vec<u8>)]| {
         zip(&members.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect::<Vec<_>>())
     };
