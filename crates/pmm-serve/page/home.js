@@ -31,7 +31,7 @@ function fitCard(fit) {
 
 function dropZone() {
   const input = h('input', { type: 'file', id: 'file', multiple: true, onchange: () => take([...input.files].map((file) => [file.name, file])) });
-  const folder = h('input', { type: 'file', id: 'folder', webkitdirectory: true, onchange: () => take([...folder.files].map((file) => [file.webkitRelativePath, file])) });
+  const folder = h('input', { type: 'file', id: 'pictures', webkitdirectory: true, onchange: () => take([...folder.files].map((file) => [file.webkitRelativePath, file])) });
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'aria-label': 'sent' });
   const zone = h('div', { class: 'drop',
     ondragover: (event) => { event.preventDefault(); zone.classList.add('over'); },

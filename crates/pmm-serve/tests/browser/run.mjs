@@ -233,7 +233,7 @@ try {
   }
   await go('#/');
   await page.getByRole('heading', { name: 'Models of your data' }).waitFor();
-  await page.locator('#folder').setInputFiles(folderOfPictures);
+  await page.locator('#pictures').setInputFiles(folderOfPictures);
   await page.getByText('16 images of').waitFor();
   assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'pictures.zip');
   await page.getByText('classes: 4: 0, 1, 4, 7').waitFor();
