@@ -4,11 +4,13 @@ import json
 import os
 import pathlib
 import re
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 here = pathlib.Path(__file__).parent
@@ -59,35 +61,49 @@ def resident(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024
 
 
-def await_port(port):
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def start(command, port, **more):
+    """A server, once it answers; one that has ended is noticed."""
+    server = subprocess.Popen(command, **more)
     for _ in range(600):
+        if server.poll() is not None:
+            raise SystemExit(f"{command[0]} has ended")
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=1)
-            return
+            return server
         except urllib.error.HTTPError:
-            return
+            return server
         except OSError:
             time.sleep(0.1)
-    raise SystemExit("a server does not answer")
+    server.kill()
+    raise SystemExit(f"{command[0]} does not answer")
 
 
 def start_ours(folder):
-    command = [program, "serve", folder, "--port", "8901", "--no-open", "--token", TOKEN]
-    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    await_port(8901)
-    return server
+    port = free_port()
+    command = [program, "serve", folder, "--port", str(port), "--no-open", "--token", TOKEN]
+    return start(command, port, stderr=subprocess.DEVNULL), f"http://127.0.0.1:{port}"
+
+
+def start_theirs(folder):
+    port = free_port()
+    environment = os.environ | {"MODEL": f"{folder}/penguins.pmm", "TARGET": "body_mass_g"}
+    command = [here / ".venv/bin/uvicorn", "app:app", "--port", str(port), "--log-level", "warning"]
+    return start(command, port, cwd=here, env=environment), f"http://127.0.0.1:{port}"
 
 
 def compare(folder):
-    ours = start_ours(folder)
-    environment = os.environ | {"MODEL": f"{folder}/penguins.pmm", "TARGET": "body_mass_g"}
-    uvicorn = [here / ".venv/bin/uvicorn", "app:app", "--port", "8902", "--log-level", "warning"]
-    theirs = subprocess.Popen(uvicorn, cwd=here, env=environment)
+    ours, our_place = start_ours(folder)
+    theirs, their_place = start_theirs(folder)
     try:
-        await_port(8902)
         print("| request | server | requests/s | p50, ms | p99, ms | processor time, ms |\n|---|---|---|---|---|---|")
         for name, path, other, body in requests(folder):
-            servers = {"pmm serve": (f"http://127.0.0.1:8901{path}", ours.pid), "FastAPI + uvicorn": (f"http://127.0.0.1:8902{other}", theirs.pid)}
+            servers = {"pmm serve": (our_place + path, ours.pid), "FastAPI + uvicorn": (their_place + other, theirs.pid)}
             found = {server: [] for server in servers}
             for round in range(ROUNDS):
                 # Each is first in turn.
@@ -106,13 +122,13 @@ def compare(folder):
 
 def memory(folder):
     """Resident memory as requests go by: after warming up it should not grow."""
-    server = start_ours(folder)
+    server, place = start_ours(folder)
     (_, path, _, body), *_ = requests(folder)
     try:
         done = 0
         print("| requests | resident, MB |\n|---|---|")
         while done < 100_000:
-            done += wrk(f"http://127.0.0.1:8901{path}", body, 5)[0]
+            done += wrk(place + path, body, 5)[0]
             print(f"| {done} | {resident(server.pid):.1f} |", flush=True)
     finally:
         server.kill()
