@@ -196,7 +196,7 @@ impl From<OsString> for HeldOut {
 /// A table is CSV, TSV (also gzipped, or with other delimiters), Parquet or Arrow; - reads standard input. Every column gets a
 /// conjugate pair by what it holds; what was chosen, and why, is printed and stored. A text is a .txt file (also .gz, .xz), a
 /// folder of them, or JSON lines; --set kind=text says so of any other file. Images are a folder of PNG, JPEG or WebP files (folders
-/// in it are classes), IDX (MNIST), CIFAR-10 .bin, npy or npz; --set size=32 makes them alike. The result is a folder NAME.pmm for the other verbs.
+/// in it are classes), IDX (MNIST), CIFAR-10 .bin, npy or npz, or a zip of pictures; --set size=32 makes them alike. The result is a folder NAME.pmm for the other verbs.
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {
     /// The table, text or images; of a table also a folder or a quoted pattern of files, whose key=value folders are columns

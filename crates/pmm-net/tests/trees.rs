@@ -116,7 +116,9 @@ fn trees_draw_what_belongs_together() {
     assert_eq!(fill(&unknown[..9], 500), drawn[1500..1509]);
     // The law that is asked for is the one that is drawn from: P(rain is an exact zero | kind).
     let cells = [Some(rows[0][0]), None, None];
-    let pmm_net::table::CellLaw::Open { codes, .. } = &denoiser.cell_laws(&cells, 2)[0][0].1 else {
+    let pmm_net::table::CellLaw::Open { codes, .. } =
+        &denoiser.cell_laws(&cells, 2, &Conditions::default())[0][0].1
+    else {
         panic!("an open law")
     };
     let many = fill(&cells.repeat(4000), 0);

@@ -2,34 +2,66 @@
 
 import { s, number } from './dom.js';
 
-/** Bars of a shape, beside those of another on the same bins: `data` grey behind, `law` coloured before. */
-export function histogram({ data, law, width = 240, height = 64, label }) {
-  const shape = law ?? data;
+/**
+ * Bars of a shape, beside those of another on the same bins: `data` grey behind, `law` coloured before. `paint(law)` of the picture
+ * puts another law in its place: bars move, nothing is built anew. `pick(from, to)` hears of bins that are pressed or dragged over.
+ */
+export function histogram({ data, law, width = 240, height = 64, label, pick }) {
+  const shape = data ?? law;
   const bins = shape.shares.length;
-  const most = Math.max(1e-9, ...(data?.shares ?? [0]), ...(law?.shares ?? [0]));
   const gap = bins > 30 ? 0.5 : 1.5;
   const step = width / bins;
-  // The model's bars are narrower than the data's, so that both are seen.
-  const bars = (shares, kind, part) => shares.map((share, bin) => s('rect', {
-    class: kind, x: bin * step + (step - part * (step - gap)) / 2, width: Math.max(part * (step - gap), 0.5),
-    y: height - (share / most) * height, height: (share / most) * height,
-  }));
-  const tips = shape.labels.map((name, bin) => s('rect', { x: bin * step, width: step, y: 0, height, fill: 'transparent' },
-    s('title', {}, `${name}: ${[data && `data ${percent(data.shares[bin])}`, law && `model ${percent(law.shares[bin])}`].filter(Boolean).join(', ')}`)));
-  const ends = shape.edges
-    ? [number(shape.edges[0]), number(shape.edges[shape.edges.length - 1])]
-    : [short(shape.labels[0]), bins > 1 ? short(shape.labels[bins - 1]) : ''];
-  const first = shape.edges && !isNumber(shape.labels[0]) ? short(shape.labels[0].split(' – ')[0]) : ends[0];
-  const last = shape.edges && !isNumber(shape.labels[bins - 1]) ? short(shape.labels[bins - 1].split(' – ').at(-1)) : ends[1];
-  return s('svg', { class: 'chart', viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': label ?? 'histogram' },
-    data && bars(data.shares, 'data', 1), law && bars(law.shares, 'law', data ? 0.5 : 1),
-    s('line', { class: 'axis', x1: 0, x2: width, y1: height, y2: height }),
-    s('text', { x: 0, y: height + 12 }, first), s('text', { x: width, y: height + 12, 'text-anchor': 'end' }, last), tips);
+  // The model's bars are narrower than the data's, so that both are seen. All bars of a kind are one path, which is quick to change.
+  const bars = (shares, most, part) => {
+    const wide = Math.max(part * (step - gap), 0.5);
+    return shares.map((share, bin) => `M${(bin * step + (step - wide) / 2).toFixed(2)} ${height}v${(-height * share / most).toFixed(2)}h${wide.toFixed(2)}V${height}z`).join('');
+  };
+  const [behind, before] = [s('path', { class: 'data' }), s('path', { class: 'law' })];
+  const hover = shape.labels.map((_, bin) => s('rect', { x: bin * step, width: step, y: 0, height, fill: 'transparent' }, s('title', {})));
+  const last = bins > 1 ? shape.labels[bins - 1] : '';
+  const ends = shape.edges ? [shape.labels[0].split(' – ')[0], last.split(' – ').at(-1)] : [shape.labels[0], last];
+  const picture = s('svg', { class: pick ? 'chart pick' : 'chart', viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': label ?? 'histogram' },
+    behind, before, s('line', { class: 'axis', x1: 0, x2: width, y1: height, y2: height }),
+    s('text', { x: 0, y: height + 12 }, short(ends[0])), s('text', { x: width, y: height + 12, 'text-anchor': 'end' }, short(ends[1])), hover);
+  let shown = law;
+  picture.paint = (next) => {
+    shown = next;
+    const most = Math.max(1e-9, ...(data?.shares ?? []), ...(shown?.shares ?? []));
+    if (data) behind.setAttribute('d', bars(data.shares, most, 1));
+    before.setAttribute('d', shown ? bars(shown.shares, most, data ? 0.5 : 1) : '');
+  };
+  picture.paint(law);
+  picture.addEventListener('pointerover', ({ target }) => {
+    const bin = hover.indexOf(target);
+    if (bin >= 0) target.firstChild.textContent = `${shape.labels[bin]}: ${[data && `data ${percent(data.shares[bin])}`, shown && `model ${percent(shown.shares[bin])}`].filter(Boolean).join(', ')}`;
+  });
+  if (pick) drag(picture, bins, hover, pick);
+  return picture;
+}
+
+/** Bins that are pressed, or dragged over from one to another. */
+function drag(picture, bins, hover, pick) {
+  let from = null;
+  const at = (event) => {
+    const box = picture.getBoundingClientRect();
+    return Math.max(0, Math.min(bins - 1, Math.floor(((event.clientX - box.left) / box.width) * bins)));
+  };
+  const mark = (to) => hover.forEach((bar, bin) => bar.classList.toggle('over', to !== null && bin >= Math.min(from, to) && bin <= Math.max(from, to)));
+  picture.addEventListener('pointerdown', (event) => { if (event.button === 0) { from = at(event); picture.setPointerCapture(event.pointerId); mark(from); } });
+  picture.addEventListener('pointermove', (event) => { if (from !== null) mark(at(event)); });
+  const stop = (event) => {
+    if (from === null) return;
+    const to = at(event);
+    mark(null);
+    if (event.type === 'pointerup') pick(Math.min(from, to), Math.max(from, to));
+    from = null;
+  };
+  picture.addEventListener('pointerup', stop);
+  picture.addEventListener('pointercancel', stop);
 }
 
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
-const isNumber = (text) => text.split(' – ').every((part) => part !== '' && Number.isFinite(Number(part)));
 
 /** Lines on common axes. `series`: [{points: [[x, y]], name, colour}]; x may be logarithmic. */
 export function lines({ series, width = 640, height = 240, x = '', y = '', thin = false, xRange, yRange, logX = false, marks = [], label }) {

@@ -5,7 +5,7 @@ import { h, show, table, attempt } from './dom.js';
 
 export function checkTable(place, name, schema) {
   const text = h('textarea', { 'aria-label': 'rows as CSV, with a header', placeholder: `${schema.columns.map((column) => column.name).join(',')}\n…` });
-  const target = h('select', { 'aria-label': 'column to predict' }, schema.columns.filter((column) => column.shape).map((column) => h('option', { selected: column.name === schema.target }, column.name)));
+  const target = h('select', {}, schema.columns.filter((column) => column.shape).map((column) => h('option', { selected: column.name === schema.target }, column.name)));
   const out = h('div', { 'aria-live': 'polite' });
   const asked = (verb, query = '') => get(`/models/${enc(name)}/${verb}${query}`, { method: 'POST', body: text.value, type: 'text/csv' });
 
@@ -16,7 +16,7 @@ export function checkTable(place, name, schema) {
     show(out, table(found.columns, found.rows, isNew));
   });
   const score = act('What looks wrong', async () => {
-    const found = await asked('score', '?cells=true');
+    const found = await asked('score', '?cells=true&empty=unknown');
     const cells = found.columns.map((column, c) => [column, c]).filter(([column]) => column.startsWith('surprise: '));
     const at = Object.fromEntries(found.columns.map((column, c) => [column, c]));
     const [header, ...lines] = parse(text.value);
@@ -29,8 +29,14 @@ export function checkTable(place, name, schema) {
     show(out, h('p', { class: 'soft' }, 'The most surprising first, in nats; the cell that surprises most is marked.'), table(['surprise', ...header, 'rules broken'], view, hot));
   });
   const predict = act('Predict', async () => {
-    const found = await asked('predict', `?target=${enc(target.value)}`);
-    show(out, h('p', { class: 'soft' }, `The law of ${target.value} in each row.`), table(found.columns, found.rows));
+    const found = await asked('predict', `?target=${enc(target.value)}&empty=unknown`);
+    const [header, ...lines] = parse(text.value);
+    const shown = header.map((name, c) => [name.trim(), c]).filter(([name]) => name !== target.value);
+    // Shares are told in percent; what was given stands beside what is predicted.
+    const told = found.columns.map((name, c) => (name.startsWith('p_') ? [name.slice(2), (row) => `${Math.round(1000 * row[c]) / 10} %`] : [name, (row) => row[c]]));
+    const rows = found.rows.map((row, r) => [...told.map(([, of]) => of(row)), ...shown.map(([, c]) => lines[r]?.[c] ?? '')]);
+    const law = (r, c) => (c < told.length ? (c === 0 ? 'new' : 'number') : 'soft');
+    show(out, h('p', { class: 'soft' }, `What ${target.value} is in each row, given the rest of it.`), table([...told.map(([name]) => name), ...shown.map(([name]) => name)], rows, law));
   });
   const example = h('button', { onclick: () => attempt(example, async () => {
     const found = await get(`/models/${enc(name)}/sample`, { method: 'POST', body: JSON.stringify({ count: 8, seed: 1 }) });
@@ -39,7 +45,7 @@ export function checkTable(place, name, schema) {
     text.value = `${found.columns.map(quote).join(',')}\n${rows.join('\n')}\n`;
   }) }, 'An example');
   show(place, h('p', { class: 'soft' }, 'Paste rows with a header; an empty cell is a gap.'), text,
-    h('div', { class: 'row' }, impute, score, predict, h('label', {}, 'column', target), example), out);
+    h('div', { class: 'row' }, impute, score, predict, h('label', {}, 'column to predict', target), example), out);
 
   function act(words, work) {
     const button = h('button', { class: 'main', onclick: () => attempt(button, async () => {

@@ -2,6 +2,7 @@
 
 import { get, post, send, enc } from './api.js';
 import { h, show, bytes, attempt } from './dom.js';
+import { zip } from './zip.js';
 
 const KINDS = { table: 'table', text: 'text', image: 'images' };
 
@@ -29,25 +30,60 @@ function fitCard(fit) {
 }
 
 function dropZone() {
-  const input = h('input', { type: 'file', id: 'file', 'aria-label': 'A file to learn from', onchange: () => take(input.files[0]) });
+  const input = h('input', { type: 'file', id: 'file', multiple: true, onchange: () => take([...input.files].map((file) => [file.name, file])) });
+  const folder = h('input', { type: 'file', id: 'pictures', webkitdirectory: true, onchange: () => take([...folder.files].map((file) => [file.webkitRelativePath, file])) });
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'aria-label': 'sent' });
   const zone = h('div', { class: 'drop',
     ondragover: (event) => { event.preventDefault(); zone.classList.add('over'); },
     ondragleave: () => zone.classList.remove('over'),
-    ondrop: (event) => { event.preventDefault(); zone.classList.remove('over'); take(event.dataTransfer.files[0]); } },
-    h('p', {}, h('strong', {}, 'Drop a file here'), ': a table (CSV, Parquet), a text, images (NPZ, IDX), or a model (.pmm.tar.gz)'), input, bar);
-  const take = (file) => file && attempt(null, async () => {
+    ondrop: (event) => {
+      event.preventDefault();
+      zone.classList.remove('over');
+      const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+      attempt(null, async () => take((await Promise.all(entries.map(files))).flat()));
+    } },
+    h('p', {}, h('strong', {}, 'Drop a file here')), h('p', { class: 'soft' }, 'a table, a text, a folder or zip of images, or a model'),
+    h('label', { class: 'button main' }, 'Choose a file', input), ' ', h('label', { class: 'button' }, 'Choose a folder', folder), bar);
+  const told = (share) => { bar.value = share; };
+  const take = (found) => attempt(null, async () => {
     bar.hidden = false;
-    try {
-      const model = file.name.match(/^(.+?)(\.pmm)?\.tar\.gz$/);
-      if (model) {
-        await send(`/models/${enc(model[1])}`, file, (share) => { bar.value = share; });
-        location.hash = `#/model/${enc(model[1])}`;
-      } else {
-        await send(`/data/${enc(file.name)}`, file, (share) => { bar.value = share; });
-        location.hash = `#/data/${enc(file.name)}`;
-      }
-    } finally { bar.hidden = true; input.value = ''; }
+    try { if (found.length) await sent(found, told); } finally { bar.hidden = true; input.value = ''; folder.value = ''; }
   });
   return zone;
+}
+
+/** The files of what was dropped, with their paths. */
+async function files(entry) {
+  const path = entry.fullPath.slice(1);
+  if (entry.isFile) return [[path, await new Promise((done, fail) => { entry.file(done, fail); })]];
+  const reader = entry.createReader();
+  const inside = [];
+  for (;;) {
+    const some = await new Promise((done, fail) => { reader.readEntries(done, fail); });
+    if (!some.length) return (await Promise.all(inside.map(files))).flat();
+    inside.push(...some);
+  }
+}
+
+/** Sends a file, or several as one archive, and goes where it is looked at. */
+async function sent(found, told) {
+  const [path, file] = found[0];
+  const alone = found.length === 1 && !path.includes('/');
+  const model = alone && path.match(/^(.+?)(\.pmm)?\.tar\.gz$/);
+  if (model) {
+    await send(`/models/${enc(model[1])}`, file, told);
+    location.hash = `#/model/${enc(model[1])}`;
+    return;
+  }
+  const body = alone ? file : await zip(found, told);
+  const name = alone ? path : `${path.includes('/') ? path.split('/')[0] : 'images'}.zip`;
+  // Another file of this name keeps it: the new one gets a number.
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? name : name.replace(/^([^.]*)/, `$1-${number}`);
+    try {
+      await send(`/data/${enc(free)}`, body, told);
+      location.hash = `#/data/${enc(free)}`;
+      return;
+    } catch (error) { if (error.status !== 409 || number === 20) throw error; }
+  }
 }

@@ -1,6 +1,6 @@
 // What was found in a file: column by column, with reasons; change what is wrong, and start.
 
-import { post, enc } from './api.js';
+import { get, post, enc } from './api.js';
 import { h, show, attempt } from './dom.js';
 import { histogram } from './charts.js';
 
@@ -25,15 +25,20 @@ function starter(name, found, columns) {
   const minutes = h('input', { type: 'text', inputmode: 'decimal', size: 6, placeholder: found.minutes < 1 ? 'under 1' : `about ${Math.ceil(found.minutes)}` });
   const target = h('select', {}, h('option', { value: '' }, 'none'), found.columns.filter((column) => column.pair !== 'none').map((column) => h('option', { value: column.name }, column.name)));
   const replace = h('input', { type: 'checkbox' });
+  const replacing = h('label', { class: 'line', hidden: true }, replace, 'replace the model of this name');
+  const taken = get('/models').then((models) => models.map((one) => one.name)).catch(() => []);
+  const tell = async () => { replacing.hidden = !(await taken).includes(model.value.trim()); };
+  model.addEventListener('input', tell);
+  tell();
   const start = h('button', { class: 'main', onclick: () => attempt(start, async () => {
-    const request = { data: name, model: model.value.trim() || stem, columns, replace: replace.checked };
+    const request = { data: name, model: model.value.trim() || stem, columns, replace: replace.checked && !replacing.hidden };
     if (minutes.value.trim()) request.minutes = Number(minutes.value.replace(',', '.'));
     if (target.value) request.target = target.value;
     const fit = await post('/fits', request);
     location.hash = `#/fit/${enc(fit.name)}`;
   }) }, 'Start');
   return h('div', { class: 'row' }, h('label', {}, 'Name of the model', model), h('label', {}, 'Minutes', minutes),
-    found.kind === 'table' && h('label', {}, 'Target, if one matters most', target), h('label', { class: 'line' }, replace, 'replace a model of this name'), start);
+    found.kind === 'table' && h('label', {}, 'Target, if one matters most', target), replacing, start);
 }
 
 function columnTable(found, wishes, look) {
@@ -53,9 +58,9 @@ function columnTable(found, wishes, look) {
   const row = (column) => h('tr', {}, h('th', { scope: 'row' }, column.name),
     h('td', {}, KINDS.includes(column.kind) ? picker(column, 'kind', KINDS, column.kind) : column.kind),
     h('td', {}, PAIRS[column.kind] ? picker(column, 'pair', [...PAIRS[column.kind], 'none'], column.pair) : '–'),
-    h('td', { class: 'number' }, column.missing || ''),
+    h('td', { class: 'number missing' }, column.missing || ''),
     h('td', { class: 'spread' }, column.shape && histogram({ data: column.shape, width: 150, height: 34, label: `how ${column.name} is spread` })),
-    h('td', { class: 'soft' }, column.reason));
+    h('td', { class: 'soft why' }, column.reason));
   return h('div', { class: 'wide', tabindex: '0' }, h('table', { class: 'columns' }, h('thead', {}, h('tr', {}, ['column', 'kind', 'pair', 'missing', 'spread', 'why'].map((name) => h('th', { scope: 'col' }, name)))),
     h('tbody', {}, found.columns.map(row))));
 }

@@ -37,7 +37,7 @@ export async function watch(place, name) {
       return button;
     };
     show(buttons, running && act('stop', 'Stop'), ['stopped', 'failed'].includes(status.state) && act('resume', 'Go on'),
-      (status.state === 'finished' || heldOut.length > 0) && h('a', { href: `#/model/${enc(name)}` }, 'Ask it'));
+      (status.state === 'finished' || heldOut.length > 0) && h('a', { class: status.state === 'finished' ? 'button main' : 'button', href: `#/model/${enc(name)}` }, 'Ask it'));
   };
 
   let waiting = false;

@@ -20,13 +20,14 @@ macro_rules! script {
     };
 }
 
-const FILES: [PageFile; 15] = [
+const FILES: [PageFile; 16] = [
     ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
     ("icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
     script!("main.js"),
     script!("api.js"),
     script!("dom.js"),
     script!("charts.js"),
+    script!("zip.js"),
     script!("home.js"),
     script!("inspect.js"),
     script!("watch.js"),

@@ -77,18 +77,13 @@ impl Workspace {
         Ok(path)
     }
 
-    /// Where a new data file goes; refused if something is there.
+    /// Where a new data file goes. What is there must not be replaced.
     pub(crate) fn new_data(&self, name: &str) -> Result<PathBuf, Problem> {
         check_name(name)?;
         if name.ends_with(MODEL) {
             return Err(Problem::bad(format!("{name} would be a model, not data")));
         }
-        let path = self.root.join(name);
-        match std::fs::symlink_metadata(&path) {
-            Err(_) => Ok(path),
-            Ok(_) => Err(Problem::conflict(format!("{name} is there already"))
-                .remedy("give it another name, or remove the old one")),
-        }
+        Ok(self.root.join(name))
     }
 
     /// Where what is known of a fit is kept.
@@ -120,6 +115,10 @@ impl Workspace {
                 return None;
             }
             let kind = pmm::recognise(&path, None).ok()?;
+            if kind != DataKind::Image && name.to_lowercase().ends_with(".zip") {
+                // Of archives only those of pictures are read.
+                return None;
+            }
             let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
             Some(DataEntry {
                 name,
@@ -187,9 +186,9 @@ pub(crate) fn check_name(name: &str) -> Result<(), Problem> {
 
 /// Whether a name in the folder looks like data: notes and programs beside them are not listed.
 fn is_data_name(name: &str) -> bool {
-    const ENDINGS: [&str; 24] = [
+    const ENDINGS: [&str; 25] = [
         "csv", "tsv", "tab", "parquet", "arrow", "feather", "ipc", "arrows", "txt", "text", "md", "jsonl",
-        "ndjson", "npz", "npy", "png", "fa", "faa", "fasta", "fna", "fastq", "ubyte", "bin", "dat",
+        "ndjson", "npz", "npy", "png", "fa", "faa", "fasta", "fna", "fastq", "ubyte", "bin", "dat", "zip",
     ];
     let name = name.to_lowercase();
     let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".xz")).unwrap_or(&name);

@@ -1,7 +1,7 @@
 //! One picture in a file → its look or its pixels.
 
-use std::fs::{self, File};
-use std::io::{BufReader, Read, Seek};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 use image::{ColorType, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
@@ -43,21 +43,31 @@ pub(super) fn check_size((height, width): (usize, usize)) -> Result<(), ImageDat
 
 /// What a picture looks like, from its first bytes.
 pub(super) fn look(path: &Path) -> Result<Look, ImageDataError> {
-    let (file, format) = open(path)?;
-    let decoder = decoder(path, file, format)?;
-    let (width, height) = decoder.dimensions();
-    let grey = !decoder.color_type().has_color();
-    Ok(Look { height: height as usize, width: width as usize, grey })
+    look_at(path, open(path)?)
 }
 
 /// The picture. 16 bits a sample become 8, palettes become colours, transparency becomes white; the orientation that a camera
 /// notes is ignored.
 pub(super) fn decode(path: &Path) -> Result<Picture, ImageDataError> {
-    let (file, format) = open(path)?;
+    decode_at(path, open(path)?)
+}
+
+/// What a picture looks like whose bytes are at hand; the path is for messages.
+pub(super) fn look_at(path: &Path, mut bytes: impl BufRead + Seek) -> Result<Look, ImageDataError> {
+    let format = format(path, &mut bytes)?;
+    let decoder = decoder(path, bytes, format)?;
+    let (width, height) = decoder.dimensions();
+    let grey = !decoder.color_type().has_color();
+    Ok(Look { height: height as usize, width: width as usize, grey })
+}
+
+/// A picture whose bytes are at hand; the path is for messages.
+pub(super) fn decode_at(path: &Path, mut bytes: impl BufRead + Seek) -> Result<Picture, ImageDataError> {
+    let format = format(path, &mut bytes)?;
     if format == ImageFormat::Jpeg {
-        check_end(path)?;
+        check_end(path, &mut bytes)?;
     }
-    let decoder = decoder(path, file, format)?;
+    let decoder = decoder(path, bytes, format)?;
     let (width, height) = decoder.dimensions();
     let colour = decoder.color_type();
     let mut samples = vec![0; decoder.total_bytes() as usize];
@@ -80,19 +90,22 @@ fn narrow(samples: &mut Vec<u8>) {
     samples.truncate(half);
 }
 
-/// A file that begins as a picture.
-fn open(path: &Path) -> Result<(File, ImageFormat), ImageDataError> {
-    let mut file = in_file(path, || File::open(path))?;
+/// A file that is not too large to be a picture.
+fn open(path: &Path) -> Result<BufReader<File>, ImageDataError> {
+    let file = in_file(path, || File::open(path))?;
     if in_file(path, || file.metadata())?.len() > MOST {
         return Err(ImageDataError::TooLarge { path: name(path), most: MOST });
     }
-    let format = format(path, &mut file)?;
-    Ok((file, format))
+    Ok(BufReader::new(file))
 }
 
 /// A decoder that keeps to the limit of memory.
-fn decoder(path: &Path, file: File, format: ImageFormat) -> Result<impl ImageDecoder, ImageDataError> {
-    let mut reader = ImageReader::with_format(BufReader::new(file), format);
+fn decoder<'a>(
+    path: &Path,
+    bytes: impl BufRead + Seek + 'a,
+    format: ImageFormat,
+) -> Result<impl ImageDecoder + 'a, ImageDataError> {
+    let mut reader = ImageReader::with_format(bytes, format);
     let mut limits = Limits::default();
     limits.max_alloc = Some(MOST);
     reader.limits(limits);
@@ -104,11 +117,11 @@ fn decoder(path: &Path, file: File, format: ImageFormat) -> Result<impl ImageDec
 }
 
 /// The format by the first bytes: names are often wrong.
-fn format(path: &Path, file: &mut File) -> Result<ImageFormat, ImageDataError> {
+fn format(path: &Path, bytes: &mut (impl BufRead + Seek)) -> Result<ImageFormat, ImageDataError> {
     let mut head = Vec::new();
     in_file(path, || {
-        file.take(16).read_to_end(&mut head)?;
-        file.rewind()
+        bytes.take(16).read_to_end(&mut head)?;
+        bytes.rewind()
     })?;
     match image::guess_format(&head) {
         Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP)) => Ok(format),
@@ -120,9 +133,13 @@ fn format(path: &Path, file: &mut File) -> Result<ImageFormat, ImageDataError> {
 
 /// Whether a JPEG file is whole: its decoder fills what is missing with grey. Within its data, a byte FF with another than 0
 /// is a marker: DA begins data, D9 ends the picture.
-fn check_end(path: &Path) -> Result<(), ImageDataError> {
-    let bytes = in_file(path, || fs::read(path))?;
-    let last = |marker: u8| bytes.windows(2).rposition(|pair| pair == [0xff, marker]);
+fn check_end(path: &Path, bytes: &mut (impl BufRead + Seek)) -> Result<(), ImageDataError> {
+    let mut all = Vec::new();
+    in_file(path, || {
+        bytes.read_to_end(&mut all)?;
+        bytes.rewind()
+    })?;
+    let last = |marker: u8| all.windows(2).rposition(|pair| pair == [0xff, marker]);
     if last(0xda).is_some_and(|data| last(0xd9) < Some(data)) {
         return Err(corrupt(path, "it ends too early"));
     }
@@ -150,6 +167,7 @@ fn refused(path: &Path, error: ImageError) -> ImageDataError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Cursor;
 
     use image::codecs::gif::GifEncoder;

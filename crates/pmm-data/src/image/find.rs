@@ -9,6 +9,7 @@ use super::error::{ImageDataError, in_file, name};
 use super::mosaic::Mosaics;
 use super::pictures::{Pictures, is_picture};
 use super::store::Store;
+use super::zipped::ZippedPictures;
 use super::{cifar, idx, npy, npz};
 
 /// The images at a path, and what to call them.
@@ -38,7 +39,10 @@ fn file(path: &Path) -> Result<Box<dyn Store>, ImageDataError> {
     in_file(path, || reader.read_to_end(&mut head))?;
     Ok(match &head[..] {
         head if npy::is_npy(head) => Box::new(npy::open(path)?),
-        head if npz::is_zip(head) => Box::new(npz::open(path)?),
+        head if npz::is_zip(head) => match ZippedPictures::open(path)? {
+            Some(pictures) => Box::new(pictures),
+            None => Box::new(npz::open(path)?),
+        },
         head if idx::is_idx(head) => Box::new(idx::open(path)?),
         _ if path.extension().is_some_and(|extension| extension == "bin") => {
             Box::new(cifar::open(&[path.to_owned()])?)

@@ -26,6 +26,7 @@ mod recognise;
 mod source;
 mod store;
 mod zip;
+mod zipped;
 
 pub use animation::animated_png;
 pub use decode::read_image;

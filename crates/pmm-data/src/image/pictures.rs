@@ -36,13 +36,18 @@ impl Pictures {
             let first = below.next()?.as_os_str().to_string_lossy().into_owned();
             below.next().map(|_| first)
         };
-        let named: Vec<_> = found.into_iter().map(|path| (class(&path), path)).collect();
-        let classes: BTreeSet<String> = named.iter().filter_map(|(class, _)| class.clone()).collect();
-        let classes: Vec<String> = classes.into_iter().collect();
-        let label = |class: String| classes.binary_search(&class).ok().map(|label| label as u32);
-        let files = named.into_iter().map(|(class, path)| (path, class.and_then(label))).collect();
+        let (files, classes) = by_class(found.into_iter().map(|path| (class(&path), path)).collect());
         Ok(Self { files, classes })
     }
+}
+
+/// What each has as its class, and the classes in order.
+pub(super) fn by_class<T>(named: Vec<(Option<String>, T)>) -> (Vec<(T, Option<u32>)>, Vec<String>) {
+    let classes: BTreeSet<String> = named.iter().filter_map(|(class, _)| class.clone()).collect();
+    let classes: Vec<String> = classes.into_iter().collect();
+    let label = |class: String| classes.binary_search(&class).ok().map(|label| label as u32);
+    let labelled = named.into_iter().map(|(class, item)| (item, class.and_then(label))).collect();
+    (labelled, classes)
 }
 
 impl Store for Pictures {

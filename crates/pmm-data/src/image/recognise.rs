@@ -6,12 +6,13 @@ use std::path::Path;
 
 use super::bytes::Bytes;
 use super::pictures::is_picture;
+use super::zipped::ZippedPictures;
 use super::{idx, npy};
 
 /// Entries of a folder that are looked at, at most.
 const MOST: usize = 20_000;
 
-/// Whether a file or folder holds images: a picture, IDX, npy or npz; or a folder with such files, or with more pictures than
+/// Whether a file or folder holds images: a picture, IDX, npy or npz; a zip of pictures; or a folder with such files, or with more pictures than
 /// texts. Errors are left to whoever opens it.
 ///
 /// ```
@@ -59,6 +60,9 @@ fn is_image_file(path: &Path) -> bool {
     let ending = path.extension().map(|text| text.to_string_lossy().to_lowercase()).unwrap_or_default();
     if is_picture(path).unwrap_or(true) || ending == "npz" || ending == "npy" {
         return true;
+    }
+    if ending == "zip" {
+        return ZippedPictures::open(path).is_ok_and(|pictures| pictures.is_some());
     }
     let mut head = Vec::new();
     let read = |head: &mut Vec<u8>| -> Option<()> {

@@ -2,11 +2,14 @@
 
 use pmm_core::{Stream, Streams};
 use pmm_data::Cell;
+use rayon::prelude::*;
 
 use super::asking::Asked;
 use super::denoise::TableDenoiser;
+use super::features::View;
+use super::head::Law;
 use super::restricted::{Restricted, normal_mass, truncated};
-use super::walk::WalkRow;
+use super::walk::{Conditions, WalkRow};
 
 /// A case of a cell's law.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,9 +128,14 @@ impl ScorePart {
 const LEAST: f64 = 1e-9;
 
 impl TableDenoiser {
-    /// The law of a column in rows of `[rows, columns]` cells, as cases with their probabilities. What is known of the column
-    /// itself is not looked at; other cells that are not known count as such.
-    pub fn cell_laws(&self, cells: &[Option<Cell>], column: usize) -> Vec<Vec<(f64, CellLaw)>> {
+    /// The law of a column in rows of `[rows, columns]` cells, within its condition if there is one, as cases with their
+    /// probabilities. What is known of the column itself is not looked at; other cells that are not known count as such.
+    pub fn cell_laws(
+        &self,
+        cells: &[Option<Cell>],
+        column: usize,
+        conditions: &Conditions,
+    ) -> Vec<Vec<(f64, CellLaw)>> {
         let columns = self.net().coordinates().columns.len();
         let rows = cells.chunks_exact(columns).map(|cells| {
             let mut cells = cells.to_vec();
@@ -138,9 +146,51 @@ impl TableDenoiser {
         let mut open: Vec<(usize, f64, WalkRow)> = rows.enumerate().map(|(at, row)| (at, 1.0, row)).collect();
         let mut laws = vec![Vec::new(); open.len()];
         while !open.is_empty() {
-            open = self.next_cases(open, column, &mut laws);
+            open = self.next_cases(open, column, conditions, &mut laws);
         }
         laws
+    }
+
+    /// The laws of some columns in rows, `[columns][rows]`, each by itself as [`cell_laws`](Self::cell_laws) has it: one call of the
+    /// network for all of them. The columns must not be known in the rows.
+    pub fn open_laws(&self, cells: &[Option<Cell>], columns: &[usize]) -> Vec<Vec<Vec<(f64, CellLaw)>>> {
+        let (keeper, each) = (self.net().keeper(), self.net().coordinates().columns.len());
+        let row = |cells: &[Option<Cell>]| self.walk_row(cells, 0, &Streams::new(0));
+        let rows: Vec<WalkRow> = cells.chunks_exact(each).map(row).collect();
+        let outputs = self.outputs_at(rows.len(), |row, column| View::of(&rows[row].seen[column]));
+        let law = |(at, row): (usize, &WalkRow), column: usize| {
+            if row.known[column] {
+                return vec![(1.0, CellLaw::Cell(row.cells[column]))];
+            }
+            if keeper.is_choice(keeper.instead(&row.known, column, false)) {
+                // What a rule wants first is followed up in all that it may be.
+                let cells = &cells[at * each..][..each];
+                return self.cell_laws(cells, column, &Conditions::default()).swap_remove(0);
+            }
+            let law = self.law_of(column, &outputs[at * self.net().outputs()..], &row.seen);
+            let law = self.within(row, column, law, &Conditions::default());
+            vec![(1.0, law.case())]
+        };
+        let laws = |column: &usize| rows.iter().enumerate().map(|row| law(row, *column)).collect();
+        columns.par_iter().map(laws).collect()
+    }
+
+    /// A law within what the rules that hold in all rows, and a condition, leave; nothing is trimmed.
+    fn within<'a>(
+        &'a self,
+        row: &WalkRow,
+        column: usize,
+        law: Law,
+        conditions: &Conditions,
+    ) -> Restricted<'a> {
+        let (net, keeper) = (self.net(), self.net().keeper());
+        let mut allowed =
+            keeper.allowed(row.rule_cells(), &row.known, column, keeper.active(), keeper.spans());
+        if let Some(condition) = conditions.of(column) {
+            allowed = allowed.and(condition);
+        }
+        let place = &net.coordinates().columns[column];
+        Restricted::new(place, &net.schema().columns[place.column], law, &allowed, true)
     }
 
     /// Settles the cases that can be settled; splits the others by what their next choice may be.
@@ -148,6 +198,7 @@ impl TableDenoiser {
         &self,
         cases: Vec<(usize, f64, WalkRow)>,
         column: usize,
+        conditions: &Conditions,
         laws: &mut [Vec<(f64, CellLaw)>],
     ) -> Vec<(usize, f64, WalkRow)> {
         let (net, keeper) = (self.net(), self.net().keeper());
@@ -167,8 +218,7 @@ impl TableDenoiser {
         for ((at, weight, row, next), law) in asked.into_iter().zip(laws_asked) {
             let place = &net.coordinates().columns[next];
             let schema = &net.schema().columns[place.column];
-            let allowed = keeper.allowed(row.rule_cells(), &row.known, next, keeper.active(), keeper.spans());
-            let law = Restricted::new(place, schema, law, &allowed, true);
+            let law = self.within(&row, next, law, conditions);
             if next == column {
                 laws[at].push((weight, law.case()));
                 continue;

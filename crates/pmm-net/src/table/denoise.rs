@@ -86,7 +86,7 @@ impl TableDenoiser {
     }
 
     /// The network's outputs for rows; zeros where the trees have all the say.
-    fn outputs_at(&self, rows: usize, view: impl Fn(usize, usize) -> View + Sync) -> Vec<f32> {
+    pub(super) fn outputs_at(&self, rows: usize, view: impl Fn(usize, usize) -> View + Sync) -> Vec<f32> {
         if self.is_trees_alone() {
             return vec![0.0; rows * self.net.outputs()];
         }
@@ -94,7 +94,7 @@ impl TableDenoiser {
     }
 
     /// What the outputs of a row, and the trees, say about a cell.
-    fn law_of(&self, column: usize, outputs: &[f32], seen: &[CellCoordinates]) -> Law {
+    pub(super) fn law_of(&self, column: usize, outputs: &[f32], seen: &[CellCoordinates]) -> Law {
         self.with_trees(column, self.net.heads()[column].law(outputs, 0.0, 0.0), seen)
     }
 

@@ -46,6 +46,10 @@ impl Default for FillOptions {
 const CHUNK: usize = 512;
 /// Candidates of a row, where several columns have conditions.
 const CANDIDATES: usize = 32;
+/// Candidates for each of some rows of which the same is known.
+const POOL: usize = 8;
+/// Candidates that go through the network together.
+const TOGETHER: usize = 2048;
 
 impl TableDenoiser {
     /// Fills the unknown cells of rows, `[rows, columns]` of the modelled columns, within conditions and the rules of the table;
@@ -79,27 +83,30 @@ impl TableDenoiser {
         Ok(filled)
     }
 
-    /// Draws the cells with conditions alone, given those that are known: what is known of the rows then, rules applied. For reveal
-    /// clocks.
+    /// Draws the cells with conditions alone, given those of a row that are known: what is known of so many rows then, each as
+    /// likely as the others, rules applied. For reveal clocks.
     pub fn draw_conditions(
         &self,
         cells: &[Option<Cell>],
         conditions: &Conditions,
+        rows: usize,
         options: FillOptions,
         streams: &Streams,
     ) -> Result<Vec<Option<Cell>>, GenerateError> {
-        let columns = self.net().coordinates().columns.len();
-        let row = |(row, cells): (usize, &[Option<Cell>])| self.walk_row(cells, row as u64, streams);
-        let mut rows: Vec<WalkRow> = cells.chunks_exact(columns).enumerate().map(row).collect();
-        self.meet(&mut rows, &conditions.columns(), conditions, options, streams)?;
-        let known = |row: WalkRow| {
-            row.cells
-                .into_iter()
-                .zip(row.known)
-                .map(|(cell, known)| known.then_some(cell))
-                .collect::<Vec<_>>()
+        let asked = self.in_order(conditions);
+        // Candidates of one row are those of all.
+        let copies = if asked.len() == 1 { 1 } else { POOL };
+        let mut pool: Vec<WalkRow> =
+            (0..rows * copies).map(|row| self.walk_row(cells, row as u64, streams)).collect();
+        let weights = self.weigh(&mut pool, &asked, conditions, options, |_| *streams);
+        let u = streams.stream(Purpose::CANDIDATE, 0, 0).unit();
+        let chosen = (0..rows).map(|row| (row as f64 + u) / rows as f64);
+        let known = |row: &WalkRow| {
+            let cells = row.cells.iter().zip(&row.known);
+            cells.map(|(cell, known)| known.then_some(*cell)).collect::<Vec<_>>()
         };
-        Ok(rows.into_iter().flat_map(known).collect())
+        let drawn = chosen.map(|u| Some(known(&pool[choose(&weights, u)?]))).collect::<Option<Vec<_>>>();
+        Ok(drawn.ok_or(GenerateError::Impossible)?.concat())
     }
 
     /// One cell of every row after the other: each from its law given those before.
@@ -116,9 +123,8 @@ impl TableDenoiser {
         let row =
             |(row, cells): (usize, &[Option<Cell>])| self.walk_row(cells, first_row + row as u64, streams);
         let mut rows: Vec<WalkRow> = cells.chunks_exact(columns).enumerate().map(row).collect();
-        let asked = conditions.columns();
-        if !asked.is_empty() {
-            self.meet(&mut rows, &asked, conditions, options, streams)?;
+        if !conditions.columns().is_empty() {
+            self.meet(&mut rows, conditions, options, streams)?;
         }
         let draw = |step: &Step<'_>, _: usize| draw(step, streams);
         self.walk(&mut rows, None, &Conditions::default(), options.snap, draw);
@@ -134,46 +140,56 @@ impl TableDenoiser {
     fn meet(
         &self,
         rows: &mut [WalkRow],
-        asked: &[usize],
         conditions: &Conditions,
         options: FillOptions,
         streams: &Streams,
     ) -> Result<(), GenerateError> {
-        // What other columns determine comes before them, lest it be computed against its condition.
-        let keeper = self.net().keeper();
-        let (outputs, inputs): (Vec<usize>, Vec<usize>) =
-            asked.iter().partition(|column| keeper.is_output(**column));
-        let asked = &[outputs, inputs].concat()[..];
+        let asked = self.in_order(conditions);
         let copies = if asked.len() == 1 { 1 } else { CANDIDATES };
-        for row in rows.iter_mut() {
-            let mut candidates = vec![row.clone(); copies];
-            let decide = |step: &Step<'_>, at: usize| {
-                let streams = streams.child(Purpose::CANDIDATE, at as u64);
-                Decision { log: step.law.mass().ln(), ..draw(step, &streams) }
-            };
-            self.walk(&mut candidates, Some(asked), conditions, options.snap, decide);
-            let met = |candidate: &WalkRow| {
-                let admits = |column: &usize| {
-                    let cell = candidate.rule_cells()[*column];
-                    conditions.of(*column).is_none_or(|condition| condition.admits(cell))
-                };
-                asked.iter().all(admits)
-            };
-            let weight = |candidate: &WalkRow| if met(candidate) { candidate.log.exp() } else { 0.0 };
-            let weights: Vec<f64> = candidates.iter().map(weight).collect();
-            let total: f64 = weights.iter().sum();
-            if total <= 0.0 || total.is_nan() {
-                return Err(GenerateError::Impossible);
+        for rows in rows.chunks_mut((TOGETHER / copies).max(1)) {
+            let mut candidates: Vec<WalkRow> =
+                rows.iter().flat_map(|row| std::iter::repeat_n(row, copies)).cloned().collect();
+            let keyed = |at: usize| streams.child(Purpose::CANDIDATE, (at % copies) as u64);
+            let weights = self.weigh(&mut candidates, &asked, conditions, options, keyed);
+            for (at, (row, weights)) in rows.iter_mut().zip(weights.chunks_exact(copies)).enumerate() {
+                let u = streams.stream(Purpose::CANDIDATE, 0, row.number).unit();
+                let chosen = choose(weights, u).ok_or(GenerateError::Impossible)?;
+                *row = candidates[at * copies + chosen].clone();
             }
-            let mut u = streams.stream(Purpose::CANDIDATE, 0, row.number).unit() * total;
-            let chosen = weights.iter().position(|weight| {
-                u -= weight;
-                u < 0.0
-            });
-            let chosen = chosen.or_else(|| weights.iter().rposition(|weight| *weight > 0.0)).unwrap_or(0);
-            *row = candidates.swap_remove(chosen);
         }
         Ok(())
+    }
+
+    /// The columns with conditions. What other columns determine comes before them, lest it be computed against its condition.
+    fn in_order(&self, conditions: &Conditions) -> Vec<usize> {
+        let keeper = self.net().keeper();
+        let (outputs, inputs): (Vec<usize>, Vec<usize>) =
+            conditions.columns().iter().partition(|column| keeper.is_output(**column));
+        [outputs, inputs].concat()
+    }
+
+    /// Draws the cells with conditions, one column after the other; what the conditions left of their laws is the weight of each
+    /// candidate. The draws of candidate i have the streams `keyed(i)`.
+    fn weigh(
+        &self,
+        candidates: &mut [WalkRow],
+        asked: &[usize],
+        conditions: &Conditions,
+        options: FillOptions,
+        keyed: impl Fn(usize) -> Streams + Sync,
+    ) -> Vec<f64> {
+        let decide =
+            |step: &Step<'_>, at: usize| Decision { log: step.law.mass().ln(), ..draw(step, &keyed(at)) };
+        self.walk(candidates, Some(asked), conditions, options.snap, decide);
+        let met = |candidate: &WalkRow| {
+            let admits = |column: &usize| {
+                let cell = candidate.rule_cells()[*column];
+                conditions.of(*column).is_none_or(|condition| condition.admits(cell))
+            };
+            asked.iter().all(admits)
+        };
+        let weight = |candidate: &WalkRow| if met(candidate) { candidate.log.exp() } else { 0.0 };
+        candidates.iter().map(weight).collect()
     }
 
     /// Cells as the network sees them, with what follows from them by the rules.
@@ -230,6 +246,21 @@ impl TableDenoiser {
             });
         }
     }
+}
+
+/// The place at which the weights up to it first exceed a share u of all; none if they are all 0.
+fn choose(weights: &[f64], u: f64) -> Option<usize> {
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 || total.is_nan() {
+        return None;
+    }
+    let mut left = u * total;
+    let chosen = weights.iter().position(|weight| {
+        left -= weight;
+        left < 0.0
+    });
+    // Rounding may leave a rest.
+    chosen.or_else(|| weights.iter().rposition(|weight| *weight > 0.0))
 }
 
 /// A draw of a cell, keyed by its column and row.

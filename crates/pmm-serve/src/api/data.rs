@@ -49,10 +49,10 @@ pub(crate) async fn list(State(app): State<Shared>) -> Result<Json<Vec<DataEntry
     blocking(move || Ok(Json(app.workspace.data_entries()))).await
 }
 
-/// A new data file. Its name says what it is; nothing is replaced.
+/// A new data file. Its name says what it is; nothing is replaced. To send the same file again changes nothing.
 #[utoipa::path(put, path = "/v1/data/{name}", params(("name" = String, Path, description = "The file's name.")),
     request_body(content = String, content_type = "application/octet-stream"),
-    responses((status = 201, description = "It is there.")))]
+    responses((status = 201, description = "It is there."), (status = 200, description = "It was there, and is the same.")))]
 pub(crate) async fn upload(
     State(app): State<Shared>,
     Path(name): Path<String>,
@@ -78,11 +78,32 @@ pub(crate) async fn upload(
         return Err(Problem::bad(format!("{name} is empty")));
     }
     file.as_file().sync_all().map_err(failed)?;
-    file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
-        std::io::ErrorKind::AlreadyExists => Problem::conflict(format!("{name} is there already")),
-        _ => failed(error.error),
-    })?;
-    Ok(StatusCode::CREATED)
+    blocking(move || match file.persist_noclobber(&path) {
+        Ok(_) => Ok(StatusCode::CREATED),
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+            match same_file(error.file.path(), &path) {
+                Ok(true) => Ok(StatusCode::OK),
+                _ => Err(Problem::conflict(format!("{name} is there already, and is another file"))
+                    .remedy("give it another name, or remove the old one")),
+            }
+        }
+        Err(error) => Err(Problem::internal(format!("{name} cannot be written: {}", error.error))),
+    })
+    .await
+}
+
+/// Whether two files hold the same; one that is a link or no file is not the same as any.
+fn same_file(a: &std::path::Path, b: &std::path::Path) -> std::io::Result<bool> {
+    let (of_a, of_b) = (std::fs::symlink_metadata(a)?, std::fs::symlink_metadata(b)?);
+    if !of_b.is_file() || of_a.len() != of_b.len() {
+        return Ok(false);
+    }
+    let hash = |path| {
+        let mut hasher = blake3::Hasher::new();
+        std::io::copy(&mut std::fs::File::open(path)?, &mut hasher)?;
+        std::io::Result::Ok(hasher.finalize())
+    };
+    Ok(hash(a)? == hash(b)?)
 }
 
 /// What is in a file: columns with reasons, rules, and what a fit would take. Nothing is written.

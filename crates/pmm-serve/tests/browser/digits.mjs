@@ -1,6 +1,6 @@
-// Small pictures of digits with their classes, as an npz file: 8×8 pixels, moved and noisy, the same every time.
+// Small pictures of digits with their classes, as an npz file or as PNG files: 8×8 pixels, moved and noisy, the same every time.
 
-import { crc32 } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 
 const SHAPES = {
   0: ['.###.', '#...#', '#...#', '#...#', '#...#', '.###.'],
@@ -52,17 +52,43 @@ function zip(files) {
   return Buffer.concat([...parts, directory, end]);
 }
 
-export function digits(count) {
+/** Digits: `[class, pixels]`. */
+function drawn(count) {
   const next = random(7);
-  const images = Buffer.alloc(count * 64); const labels = Buffer.alloc(count);
   const names = Object.keys(SHAPES);
-  for (let i = 0; i < count; i += 1) {
+  return Array.from({ length: count }, (_, i) => {
     const name = names[i % names.length];
-    labels[i] = Number(name);
+    const pixels = Buffer.alloc(64);
     const [dx, dy] = [Math.floor(next() * 3), Math.floor(next() * 2)];
     SHAPES[name].forEach((line, y) => [...line].forEach((sign, x) => {
-      if (sign === '#') images[i * 64 + (y + dy + 1) * 8 + x + dx] = 180 + Math.floor(next() * 75);
+      if (sign === '#') pixels[(y + dy + 1) * 8 + x + dx] = 180 + Math.floor(next() * 75);
     }));
-  }
-  return zip([['images.npy', npy('|u1', [count, 8, 8], images)], ['labels.npy', npy('|u1', [count], labels)]]);
+    return [name, pixels];
+  });
 }
+
+function png(pixels) {
+  const chunk = (kind, data) => {
+    const body = Buffer.concat([Buffer.from(kind, 'latin1'), data]);
+    const [size, crc] = [Buffer.alloc(4), Buffer.alloc(4)];
+    size.writeUInt32BE(data.length);
+    crc.writeUInt32BE(crc32(body));
+    return Buffer.concat([size, body, crc]);
+  };
+  const header = Buffer.from([0, 0, 0, 8, 0, 0, 0, 8, 8, 0, 0, 0, 0]);
+  const lines = Buffer.concat(Array.from({ length: 8 }, (_, y) => Buffer.concat([Buffer.from([0]), pixels.subarray(8 * y, 8 * y + 8)])));
+  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header), chunk('IDAT', deflateSync(lines)), chunk('IEND', Buffer.alloc(0))]);
+}
+
+/** As an npz file. */
+export function digits(count) {
+  const all = drawn(count);
+  const labels = Buffer.from(all.map(([name]) => Number(name)));
+  return zip([['images.npy', npy('|u1', [count, 8, 8], Buffer.concat(all.map(([, pixels]) => pixels)))], ['labels.npy', npy('|u1', [count], labels)]]);
+}
+
+/** As pictures in folders: `[path, bytes]`. */
+export const digitPictures = (count) => drawn(count).map(([name, pixels], i) => [`${name}/${i}.png`, png(pixels)]);
+
+/** As a zip of those, in a folder of its own. */
+export const digitZip = (count) => zip(digitPictures(count).map(([name, bytes]) => [`shapes/${name}`, bytes]));

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { mkdtempSync, mkdirSync, readFileSync, writeFileSync, rmSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { digits } from './digits.mjs';
+import { digits, digitPictures, digitZip } from './digits.mjs';
 
 const [program, modules, penguins, pictures] = process.argv.slice(2).map((path) => resolve(path));
 const { chromium } = createRequire(join(modules, 'x.js'))('playwright-core');
@@ -117,7 +117,18 @@ try {
   await shot('ask', { fullPage: true });
   told('rows keep to two conditions');
 
-  await page.getByRole('button', { name: 'Let all go' }).click();
+  await page.getByRole('button', { name: 'Free all' }).click();
+  await card('species').locator('svg').click({ position: { x: 10, y: 30 } });
+  assert.equal(await card('species').getByLabel('species is', { exact: true }).inputValue(), 'Adelie');
+  const bars = await card('bill_length_mm').locator('svg').boundingBox();
+  await page.mouse.move(bars.x + 0.3 * bars.width, bars.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(bars.x + 0.6 * bars.width, bars.y + 20, { steps: 5 });
+  await page.mouse.up();
+  const [low, high] = await Promise.all(['from', 'to'].map((end) => card('bill_length_mm').getByLabel(`bill_length_mm ${end}`, { exact: true }).inputValue()));
+  assert.ok(33 < Number(low) && Number(low) < Number(high) && Number(high) < 58, `${low} ${high}`);
+  told('a bar that is pressed fixes a value, bars that are dragged over a range');
+  await page.getByRole('button', { name: 'Free all' }).click();
   await card('body_mass_g').getByRole('button', { name: 'is' }).click();
   const slider = card('body_mass_g').getByRole('slider');
   const times = await page.evaluate(async () => {
@@ -134,7 +145,7 @@ try {
   });
   assert.equal(await slider.count(), 1);
   console.log(`    what-if on 7 columns in the browser: p50 ${times[30].toFixed(1)} ms, p99 ${times[59].toFixed(1)} ms`);
-  await page.getByRole('button', { name: 'Let all go' }).click();
+  await page.getByRole('button', { name: 'Free all' }).click();
 
   await tab('Your rows');
   await page.getByRole('button', { name: 'An example' }).click();
@@ -148,7 +159,7 @@ try {
   assert.equal(await page.locator('td.hot').first().innerText(), '51');
   await shot('score');
   await page.getByRole('button', { name: 'Predict', exact: true }).click();
-  await page.getByText('The law of').waitFor();
+  await page.getByText('What species is in each row').waitFor();
   told('gaps are filled, and the wrong cell is found');
 
   await tab('See inside');
@@ -211,11 +222,37 @@ try {
   await shot('images', { fullPage: true });
   told('digits are learned, drawn and filled in');
 
+  // The same as pictures: a zip, and a folder of them; folders in it are classes.
+  await drop('shapes.zip', digitZip(24));
+  await page.getByText('24 images of').waitFor();
+  await page.getByText('classes: 4: 0, 1, 4, 7').waitFor();
+  const folderOfPictures = join(files, 'pictures');
+  for (const [name, bytes] of digitPictures(16)) {
+    mkdirSync(join(folderOfPictures, name, '..'), { recursive: true });
+    writeFileSync(join(folderOfPictures, name), bytes);
+  }
+  await go('#/');
+  await page.getByRole('heading', { name: 'Models of your data' }).waitFor();
+  await page.locator('#pictures').setInputFiles(folderOfPictures);
+  await page.getByText('16 images of').waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'pictures.zip');
+  await page.getByText('classes: 4: 0, 1, 4, 7').waitFor();
+  told('a zip and a folder of pictures are images');
+
   // A hostile file: its name is shown, not run.
   await drop('<img src=x onerror=alert(1)>.csv', Buffer.from([0, 255, 1, 2, 3, 0, 10, 44, 44]));
   await page.locator('#problem').waitFor();
   assert.equal(await page.locator('main img').count(), 0);
   told('a hostile file is refused in words');
+
+  // The same file again is the same; another of its name gets a number.
+  await drop('penguins.csv', readFileSync(penguins));
+  await page.getByRole('rowheader', { name: 'species' }).waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'penguins.csv');
+  await drop('penguins.csv', `${readFileSync(penguins)}Adelie,Dream,39.1,18.7,181,3750,MALE\n`);
+  await page.getByText('345 rows').waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'penguins-2.csv');
+  told('nothing is replaced');
 
   // Stopped, gone on with, and killed with its server.
   await drop('long.csv', readFileSync(penguins));

@@ -193,7 +193,9 @@ impl<'m> Target<'m> {
         let mut laws = vec![RowLaw::Levels(Vec::new()); rows];
         let chosen: Vec<Option<Cell>> =
             whole.iter().flat_map(|row| known[row * columns..][..columns].iter().copied()).collect();
-        for (row, cases) in whole.iter().zip(self.denoiser.cell_laws(&chosen, self.at)) {
+        for (row, cases) in
+            whole.iter().zip(self.denoiser.cell_laws(&chosen, self.at, &Conditions::default()))
+        {
             laws[*row] = self.settle(&cases);
         }
         for row in gapped {
@@ -223,12 +225,15 @@ impl<'m> Target<'m> {
 
     /// The law over rows, each as likely as the others. What is known of the column itself is not looked at; what is not known of
     /// others counts as such.
-    pub(crate) fn over(&self, known: &[Option<Cell>]) -> RowLaw {
-        let rows = known.len() / self.denoiser.net().coordinates().columns.len().max(1);
-        let share = 1.0 / rows.max(1) as f64;
-        let cases = self.denoiser.cell_laws(known, self.at).into_iter().flatten();
-        let cases: Vec<(f64, CellLaw)> = cases.map(|(weight, law)| (share * weight, law)).collect();
-        self.settle(&cases)
+    fn over(&self, known: &[Option<Cell>]) -> RowLaw {
+        self.mixture(self.denoiser.cell_laws(known, self.at, &Conditions::default()))
+    }
+
+    /// The law over rows with the cases of each, each row as likely as the others.
+    pub(crate) fn mixture(&self, rows: Vec<Vec<(f64, CellLaw)>>) -> RowLaw {
+        let share = 1.0 / rows.len().max(1) as f64;
+        let cases = rows.into_iter().flatten().map(|(weight, law)| (share * weight, law));
+        self.settle(&cases.collect::<Vec<_>>())
     }
 
     /// The mixture of cases, in the unit of the column.

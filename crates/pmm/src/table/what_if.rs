@@ -27,33 +27,117 @@ impl<'m> Sample<'m> {
     /// # Ok::<(), pmm::Error>(())
     /// ```
     pub fn laws(self) -> Result<Vec<Laws<'m>>, Error> {
-        let model = self.model;
-        let given = Given::parse(model, &self.wishes)?;
-        let (row, streams) = (given.row(model), Streams::new(self.seed));
-        let ranged = given.conditions.columns();
-        let gradual = model.denoiser.net().clock() == ClockKind::Gradual;
-        let (columns, denoiser) = (row.len(), model.denoiser.clone().complete(true));
-        // What is known of one row, or of as many as are drawn.
-        let known: Vec<Option<Cell>> = if gradual {
-            let many = row.repeat(DRAWS);
-            let drawn = denoiser.fill(&many, &given.conditions, 0, self.options, &streams, |_| ())?;
-            drawn.into_iter().map(Some).collect()
-        } else if ranged.is_empty() {
-            row.clone()
-        } else {
-            denoiser.draw_conditions(&row.repeat(DRAWS), &given.conditions, self.options, &streams)?
+        let given = Given::parse(self.model, &self.wishes)?;
+        let row = given.row(self.model);
+        let places = self.model.places();
+        let open: Vec<Target<'m>> = (0..places.len())
+            .filter(|at| row[*at].is_none())
+            .map(|at| Target::new(self.model, places[at].column))
+            .collect();
+        let laws = match self.model.denoiser.net().clock() {
+            ClockKind::Gradual => self.of_draws(&given, &row, &open)?,
+            ClockKind::Reveal => self.of_network(&given, &row, &open)?,
         };
-        let open = model.places().iter().enumerate().filter(|(at, _)| row[*at].is_none());
-        let law = |(at, place): (usize, &pmm_net::table::ColumnPlace)| {
-            let target = Target::new(model, place.column);
-            let law: RowLaw = if gradual || ranged.contains(&at) {
-                target
-                    .of_draws(&known.iter().skip(at).step_by(columns).flatten().copied().collect::<Vec<_>>())
-            } else {
-                target.over(&known)
+        let laws = open.iter().zip(laws);
+        let of_one = |(target, law): (&Target<'m>, RowLaw)| {
+            Laws::new(target.column(), vec![0], Streams::new(self.seed), vec![law])
+        };
+        Ok(laws.map(of_one).collect())
+    }
+
+    /// By what the network says of all columns at once, over draws of those with conditions.
+    fn of_network(
+        &self,
+        given: &Given,
+        row: &[Option<Cell>],
+        open: &[Target<'m>],
+    ) -> Result<Vec<RowLaw>, Error> {
+        let (conditions, streams) = (&given.conditions, Streams::new(self.seed));
+        let denoiser = self.model.denoiser.clone().complete(true);
+        let ranged = conditions.columns();
+        let rows = match ranged.len() {
+            0 => row.to_vec(),
+            _ => denoiser.draw_conditions(row, conditions, DRAWS, self.options, &streams)?,
+        };
+        let free: Vec<usize> =
+            open.iter().map(|target| target.at).filter(|at| !ranged.contains(at)).collect();
+        let mut laws = denoiser.open_laws(&rows, &free).into_iter();
+        let law = |target: &Target<'m>| {
+            let cases = match ranged.contains(&target.at) {
+                false => laws.next().unwrap_or_default(),
+                // What is drawn of the column itself is not looked at: alone it has one law.
+                true if ranged.len() == 1 => denoiser.cell_laws(row, target.at, conditions),
+                true => denoiser.cell_laws(&rows, target.at, conditions),
             };
-            Laws::new(target.column(), vec![0], streams, vec![law])
+            target.mixture(cases)
         };
-        Ok(open.map(law).collect())
+        Ok(open.iter().map(law).collect())
+    }
+
+    /// By rows that are drawn whole.
+    fn of_draws(
+        &self,
+        given: &Given,
+        row: &[Option<Cell>],
+        open: &[Target<'m>],
+    ) -> Result<Vec<RowLaw>, Error> {
+        let (many, streams) = (row.repeat(DRAWS), Streams::new(self.seed));
+        let denoiser = self.model.denoiser.clone().complete(true);
+        let drawn = denoiser.fill(&many, &given.conditions, 0, self.options, &streams, |_| ())?;
+        let column = |at: usize| drawn.iter().skip(at).step_by(row.len()).copied().collect::<Vec<_>>();
+        Ok(open.iter().map(|target| target.of_draws(&column(target.at))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::{Data, Fit, Laws, Model};
+
+    fn model() -> Model {
+        let row = |i: usize| {
+            format!("{},{},{:.1}\n", i % 8, ["low", "high"][i % 8 / 4], (i * 31 % 97) as f64 / 7.0)
+        };
+        let text: String = (0..400).map(row).collect();
+        Fit::new(Data::from_csv(format!("a,b,c\n{text}"))).steps(150).run(&mut ()).unwrap()
+    }
+
+    fn shares(laws: &[Laws<'_>], name: &str) -> Vec<f64> {
+        let law = laws.iter().find(|laws| laws.column().name == name).unwrap();
+        law.shapes().unwrap()[0].shares.clone()
+    }
+
+    fn far(a: &[f64], b: &[f64]) -> f64 {
+        assert_eq!(a.len(), b.len());
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
+    /// p(a | a in A) = p(a) / p(A), to the rounding of the network's sums: no draws.
+    #[test]
+    fn a_range_cuts_the_law_of_its_column() {
+        let model = model();
+        let free = shares(&model.sample(0).laws().unwrap(), "a");
+        let within = shares(&model.sample(0).given_range("a", Some(5), None).laws().unwrap(), "a");
+        let total: f64 = free[5..].iter().sum();
+        let right: Vec<f64> = (0..8).map(|at| if at < 5 { 0.0 } else { free[at] / total }).collect();
+        assert!(far(&within, &right) < 1e-5, "{within:?} {right:?}");
+    }
+
+    /// A range that holds one value says what the value does, for every other column.
+    #[test]
+    fn a_range_of_one_value_is_that_value() {
+        let model = model();
+        let fixed = model.sample(0).given("a", 6).given("c", 3).laws().unwrap();
+        let narrow = model.sample(0).given_range("a", Some(6), Some(6)).given("c", 3).laws().unwrap();
+        assert!(far(&shares(&fixed, "b"), &shares(&narrow, "b")) < 1e-5);
+    }
+
+    /// All columns at once are what each is by itself.
+    #[test]
+    fn laws_are_those_of_predictions() {
+        let model = model();
+        let laws = model.sample(0).given("a", 2).given("c", 3).laws().unwrap();
+        let rows = Data::from_csv("a,c\n2,3\n".to_owned());
+        let predicted = model.predict(rows, "b").unwrap();
+        assert!(far(laws[0].probabilities().unwrap()[0], predicted.probabilities().unwrap()[0]) < 1e-5);
     }
 }

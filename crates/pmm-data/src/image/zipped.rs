@@ -1,0 +1,166 @@
+//! Pictures in a zip archive, in which subfolders are classes, as in a folder. Nothing is unpacked to a disk, so that names in
+//! the archive lead nowhere; what unpacks to too much for its size is refused.
+
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::decode::{MOST, decode_at, look_at};
+use super::error::{ImageDataError, in_file, name};
+use super::pictures::{by_class, is_picture};
+use super::store::{Item, See, Sink, Store};
+use super::zip::{self, Member};
+
+/// The pictures of an archive, by name.
+#[derive(Debug)]
+pub(super) struct ZippedPictures {
+    archive: PathBuf,
+    pictures: Vec<(Member, Option<u32>)>,
+    classes: Vec<String>,
+}
+
+impl ZippedPictures {
+    /// The pictures of an archive; none if it holds arrays, or no picture.
+    ///
+    /// Folders that all of them are in say nothing; those below are the classes. Hidden files are passed over, as are those in
+    /// which a Mac keeps its notes.
+    pub(super) fn open(archive: &Path) -> Result<Option<Self>, ImageDataError> {
+        let mut members = in_file(archive, || zip::members(&mut File::open(archive)?))?;
+        if members.iter().any(|member| member.name.ends_with(".npy")) {
+            return Ok(None);
+        }
+        members.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut found = Vec::new();
+        for member in members {
+            let parts: Vec<String> = member.name.split(['/', '\\']).map(str::to_owned).collect();
+            let is_hidden = parts.iter().any(|part| part.starts_with('.') || part == "__MACOSX");
+            let is_file = parts.last().is_some_and(|last| !last.is_empty());
+            if is_file && !is_hidden && is_picture(Path::new(&member.name))? {
+                found.push((parts, member));
+            }
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let shared = shared_folders(found.iter().map(|(parts, _)| &parts[..]));
+        let class = |parts: &[String]| (parts.len() > shared + 1).then(|| parts[shared].clone());
+        let (pictures, classes) =
+            by_class(found.into_iter().map(|(parts, member)| (class(&parts), member)).collect());
+        Ok(Some(Self { archive: archive.to_owned(), pictures, classes }))
+    }
+
+    /// The bytes of a picture, and what to call it.
+    fn picture(&self, member: &Member) -> Result<(PathBuf, Cursor<Vec<u8>>), ImageDataError> {
+        let path = PathBuf::from(format!("{}/{}", self.archive.display(), member.name));
+        let mut bytes = Vec::new();
+        in_file(&path, || member.reader(File::open(&self.archive)?)?.take(MOST + 1).read_to_end(&mut bytes))?;
+        if bytes.len() as u64 > MOST {
+            return Err(ImageDataError::TooLarge { path: name(&path), most: MOST });
+        }
+        Ok((path, Cursor::new(bytes)))
+    }
+}
+
+/// How many folders, from the outermost on, all files are in.
+fn shared_folders<'a>(mut files: impl Iterator<Item = &'a [String]>) -> usize {
+    let Some(first) = files.next() else { return 0 };
+    files.fold(first.len() - 1, |shared, file| {
+        let alike = file[..file.len() - 1].iter().zip(first).take_while(|(a, b)| a == b).count();
+        shared.min(alike)
+    })
+}
+
+impl Store for ZippedPictures {
+    fn count(&self) -> u64 {
+        self.pictures.len() as u64
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn looks(&self, see: &mut See<'_>) -> Result<(), ImageDataError> {
+        self.pictures.iter().try_for_each(|(member, _)| {
+            let (path, bytes) = self.picture(member)?;
+            see(&name(&path), look_at(&path, bytes)?)
+        })
+    }
+
+    fn read(&self, sink: &mut Sink<'_>) -> Result<(), ImageDataError> {
+        self.pictures.iter().try_for_each(|(member, label)| {
+            let (path, bytes) = self.picture(member)?;
+            sink(Item { file: &name(&path), picture: decode_at(&path, bytes)?, label: *label })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::idx::tests::all;
+    use super::super::zip::tests::archive;
+    use super::*;
+
+    fn png(value: u8) -> Vec<u8> {
+        crate::grid_png(&[vec![value]], [1, 1, 1], 1).unwrap()
+    }
+
+    type Read = (Vec<(Vec<u8>, Option<u32>)>, Vec<String>);
+
+    fn read(members: &[(&str, Vec<u8>)]) -> Result<Option<Read>, ImageDataError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.zip");
+        fs::write(&path, archive(members, true, false)).unwrap();
+        let Some(pictures) = ZippedPictures::open(&path)? else { return Ok(None) };
+        pictures.looks(&mut |_, look| {
+            assert_eq!((look.height, look.width), (1, 1));
+            Ok(())
+        })?;
+        let read = all(&pictures)?;
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is unpacked");
+        Ok(Some((read, pictures.classes)))
+    }
+
+    #[test]
+    fn subfolders_are_classes() {
+        let members = [
+            ("pets/", vec![]),
+            ("pets/dog/b.png", png(2)),
+            ("pets/cat/a.png", png(1)),
+            ("pets/notes.txt", vec![7]),
+            ("pets/.hidden.png", vec![]),
+            ("__MACOSX/pets/cat/._a.png", vec![]),
+        ];
+        let (pictures, classes) = read(&members).unwrap().unwrap();
+        assert_eq!(classes, ["cat", "dog"]);
+        assert_eq!(pictures, [(vec![1], Some(0)), (vec![2], Some(1))]);
+        let (pictures, classes) = read(&[("all/b.png", png(2)), ("all/a.png", png(1))]).unwrap().unwrap();
+        assert_eq!((pictures, classes), (vec![(vec![1], None), (vec![2], None)], vec![]));
+    }
+
+    /// Names are looked at, never followed.
+    #[test]
+    fn names_lead_nowhere() {
+        let members = [("../../evil.png", png(3)), ("/etc/evil.png", png(4)), ("..\\evil.png", png(5))];
+        // Two dots are hidden names; an absolute one is a name as any other.
+        assert_eq!(read(&members).unwrap().unwrap().0, [(vec![4], None)]);
+    }
+
+    #[test]
+    fn what_is_no_archive_of_pictures_is_left_to_others() {
+        assert!(read(&[("a.npy", vec![1]), ("b.png", png(1))]).unwrap().is_none());
+        assert!(read(&[("a.csv", vec![1])]).unwrap().is_none());
+        let error = read(&[("a.png", png(1)), ("b.gif", vec![])]).unwrap_err().to_string();
+        assert!(error.contains("b.gif is a GIF file"), "{error}");
+        let error = read(&[("a.png", b"no picture".to_vec())]).unwrap_err().to_string();
+        assert!(error.contains("x.zip/a.png is not a whole picture"), "{error}");
+    }
+
+    /// 80 MB of zeros in 80 kB.
+    #[test]
+    fn what_unpacks_to_too_much_is_refused() {
+        let error = read(&[("a.png", vec![0; 80_000_000])]).unwrap_err().to_string();
+        assert!(error.contains("over 200 times its size"), "{error}");
+    }
+}
