@@ -1,5 +1,5 @@
 """Measures pmm on texts beside a PyTorch reference and n-gram models. `measure.py PART…`: parts are reference, same, text8, masked,
-causal, schedules, calls, memory, proteins, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
+orders, shakespeare, causal, schedules, calls, memory, proteins, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
 and the pictures from the newest of each."""
 
 import json
@@ -22,6 +22,17 @@ SCHEDULES = ["log-linear", "linear", "staircase", "semi-autoregressive"]
 CALLS = [8, 16, 32, 64, 128, 256]
 SAMPLERS = ["steps", "parallel", "confident"]
 STEPS, SCHEDULE_STEPS = 400, 300
+TINY = ["pattern_rate=0.3", "net.hash_bits=19"]
+# Networks of one size: what each is, and its settings.
+ORDERS = {
+    "ordered": ("ordered, as `text8-tiny`", [*TINY, "order.random=3"]),
+    "straight": ("the same, left to right only", [*TINY, "order.random=0", "order.infill=0"]),
+    "masked": ("masked", ["net.kind=masked"]),
+    "masked-muon": ("masked, with Muon", ["net.kind=masked", "muon.rate=0.02", "train.schedule=trapezoid"]),
+}
+ORDER_SECONDS = 200
+# Shakespeare in 300 CPU seconds: steps of either network, by the time that a step takes.
+SHAKESPEARE_STEPS = {"ordered": 385, "masked": 415}
 
 
 def kept(name, make, of=BINARY):
@@ -68,12 +79,7 @@ def fit_and_eval(model, text, held_out, *settings):
 def reference():
     text, _ = shakespeare()
     folder = WORK / "reference"
-    example = BINARY.parent / "examples/text_reference"
-    if not example.exists():
-        command = ["cargo", "build", "--release", "--quiet", "-p", "pmm-train", "--example", "text_reference"]
-        subprocess.run(command, check=True, cwd=ROOT)
-        example = ROOT / "target/release/examples/text_reference"
-    subprocess.run([str(example), str(text), str(folder)], check=True)
+    subprocess.run([str(example("text_reference")), str(text), str(folder)], check=True)
     out = subprocess.run([sys.executable, str(HERE / "reference.py"), str(folder)], stdout=subprocess.PIPE, text=True)
     print(out.stdout)
     return {"agrees": out.returncode == 0, "said": out.stdout.splitlines()[-1]}
@@ -98,6 +104,66 @@ def text8_masked():
     text, held_out = text8()
     model = WORK / "text8-masked.pmm"
     kept("text8-masked", lambda: fit_and_eval(model, text, held_out, "--preset", "text8-tiny-masked", "--valid", 4 / 70))
+
+
+def example(name):
+    """An example of pmm-train, built beside the program if it is not there."""
+    path = BINARY.parent / "examples" / name
+    if not path.exists():
+        command = ["cargo", "build", "--release", "--quiet", "-p", "pmm-train", "--example", name]
+        subprocess.run(command, check=True, cwd=ROOT)
+        path = ROOT / "target/release/examples" / name
+    return path
+
+
+def orders():
+    """Networks of one size on text8 with the same seconds of one processor each."""
+    text, _ = text8()
+    program = example("ordered_measure")
+
+    def run(settings):
+        command = [program, WORK / "text8.tokens", ORDER_SECONDS, *settings]
+        environment = {"TEXT": text, "RAYON_NUM_THREADS": 1}
+        out = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE,
+                             env=measuring.os.environ | {key: str(value) for key, value in environment.items()})
+        return json.loads(out.stdout)
+
+    for name, (_, settings) in ORDERS.items():
+        kept(f"orders-{name}", lambda: run(settings), program)
+    report_orders()
+
+
+def shakespeare_both():
+    """Either network for the same time, a quarter of the ten minutes of two cores that the preset has."""
+    text, held_out = shakespeare()
+    for name, settings in {"ordered": [], "masked": ["--set", "net.kind=masked"]}.items():
+        kept(f"shakespeare-{name}", lambda: fit_and_eval(
+            WORK / "shakespeare.pmm", text, held_out, "--threads", 1, "--steps", SHAKESPEARE_STEPS[name], *settings))
+    report_orders()
+
+
+def report_orders():
+    """ORDERS.md, of the newest of each piece, and its picture."""
+    found = measuring.newest(CACHE)
+    lines = ["# Networks of texts beside each other", "", "Made by `bench/text/run orders shakespeare`; one thread, one seed; times are seconds of processor time, since the machine had other work beside.", ""]
+    networks = [(what, found[f"orders-{name}"]) for name, (what, _) in ORDERS.items() if f"orders-{name}" in found]
+    if networks:
+        lines += [f"## text8, {ORDER_SECONDS} CPU seconds each", "",
+                  "66M characters to learn; 64 windows of the 4M that are held out, bits per character ± standard error over windows. Curves of masked networks are their bound, on 128 windows.", "",
+                  "| network | steps | left to right | random order |", "|---|---|---|---|"]
+        both = lambda bits: f"{bits['bits']:.3f} ± {bits['error']:.3f}"
+        lines += [f"| {what} | {one['steps']} | {both(one['left_to_right'])} | {both(one['random'])} |" for what, one in networks]
+        plots.orders(networks, HERE / "orders.svg")
+        lines += ["", "![Bits per character while training](orders.svg)", ""]
+    shakespeares = [(name, found[f"shakespeare-{name}"]) for name in SHAKESPEARE_STEPS if f"shakespeare-{name}" in found]
+    if shakespeares:
+        lines += ["## Shakespeare", "", "The first 95 % of a megabyte to learn, the last 5 % held out; bits per character.", "",
+                  "| network | CPU seconds, looks at held-out text among them | steps | left to right, or the bound | random order | 30 % hidden: in turn | recovered at once |", "|---|---|---|---|---|---|---|"]
+        for name, one in shakespeares:
+            random = one["random_order_bits"]
+            lines.append(f"| {name} | {one['fit_cpu']:.0f} | {one['curve'][-1][0]} | {bits(one)} | {'–' if random is None else f'{random:.3f}'} | {one['gaps']['bits']:.3f} | {100 * one['gaps']['recovered']:.1f} % |")
+        lines += ["", "n-gram models of the same text: " + ", ".join(f"{value:.3f} (order {order})" for order, value in shakespeares[0][1]["ngram_bits"]) + ".", ""]
+    (HERE / "ORDERS.md").write_text("\n".join(lines))
 
 
 def proteins():
@@ -218,7 +284,10 @@ def bits(result):
 
 if __name__ == "__main__":
     parts = {"reference": lambda: kept("reference", reference), "same": same, "text8": text8_tiny, "masked": text8_masked, "causal": causal,
-             "schedules": schedules, "calls": calls, "memory": memory, "proteins": proteins, "report": report}
-    for part in sys.argv[1:] or list(parts):
+             "schedules": schedules, "calls": calls, "memory": memory, "orders": orders, "shakespeare": shakespeare_both, "proteins": proteins, "report": report}
+    chosen = sys.argv[1:] or list(parts)
+    for part in chosen:
         parts[part]()
-    report()
+    # These write files of their own.
+    if set(chosen) - {"orders", "shakespeare", "proteins"}:
+        report()

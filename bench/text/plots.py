@@ -19,6 +19,21 @@ def curve(ours, causal, path):
     finish(figure, axes, "millions of characters seen", "bits per character", path)
 
 
+def orders(networks, path):
+    """Bits per character from left to right and in random order against seconds of processor time; (name, result) of each network."""
+    figure, both = plt.subplots(1, 2, figsize=(9, 4))
+    for axes, order, label in zip(both, ("left_to_right", "random"), ("left to right", "random order")):
+        for name, result in networks:
+            points = [(point["seconds"], point[order]) for point in result["curve"] if point[order] is not None]
+            if order == "left_to_right" and not points:
+                points = [(result["curve"][-1]["seconds"], result[order]["bits"])]
+            axes.plot(*zip(*points), marker="o", markersize=3, label=name.replace("`", ""))
+        axes.set_title(label, fontsize=9)
+        # A network that has learned one order knows nothing of another.
+        axes.set_ylim(top=min(axes.get_ylim()[1], 4.3))
+        finish(figure, axes, "seconds of processor time", "bits per character", path)
+
+
 def calls(rows, path):
     """Bits under the judge and distance of bigrams against network calls, sampler by sampler."""
     figure, both = plt.subplots(1, 2, figsize=(9, 4))

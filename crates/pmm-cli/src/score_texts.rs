@@ -18,15 +18,14 @@ pub(crate) fn run(args: &ScoreArgs, model: &Model) -> anyhow::Result<()> {
         _ => delimited(&scores, &ranks, ','),
     };
     match &args.output.out {
-        Some(path) => write::file(path, text.as_bytes()),
+        Some(path) => write::text_file(path, text.as_bytes()),
         None => print(text.as_bytes()),
     }
 }
 
 /// What is asked for by name, or by the file's.
 fn format(to: &Output) -> anyhow::Result<Format> {
-    let ending = to.out.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
-    let by_name = match ending {
+    let by_name = match to.out.as_deref().and_then(write::ending) {
         Some("jsonl") => Format::Jsonl,
         Some("tsv") => Format::Tsv,
         _ => Format::Csv,

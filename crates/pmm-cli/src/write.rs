@@ -93,6 +93,26 @@ pub(crate) fn file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     pmm::write_file(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// The ending of a name that says what is in the file: `fasta` of new.fasta and of new.fasta.gz.
+pub(crate) fn ending(path: &Path) -> Option<&str> {
+    let plain = if is_gzip(path) { Path::new(path.file_stem()?) } else { path };
+    plain.extension()?.to_str()
+}
+
+fn is_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "gz")
+}
+
+/// Text to a file, whole or not at all; packed if its name ends in .gz.
+pub(crate) fn text_file(path: &Path, text: &[u8]) -> anyhow::Result<()> {
+    if !is_gzip(path) {
+        return file(path, text);
+    }
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(text)?;
+    file(path, &packer.finish()?)
+}
+
 /// Makes a folder, with those above it.
 pub(crate) fn folder(path: &Path) -> anyhow::Result<()> {
     match std::fs::create_dir_all(path) {
@@ -130,8 +150,7 @@ impl Texts {
 
     /// The format: as is asked for, by the file's name, or by what the texts are.
     fn format(&self, to: &Output) -> Format {
-        let ending = to.out.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
-        let by_name = match ending {
+        let by_name = match to.out.as_deref().and_then(ending) {
             Some("jsonl") => Some(Format::Jsonl),
             Some(ending) if pmm::text::FASTA_ENDINGS.contains(&ending) => Some(Format::Fasta),
             _ => None,
@@ -189,7 +208,7 @@ pub(crate) fn texts(texts: &Texts, to: &Output) -> anyhow::Result<()> {
         _ => return refuse("a text is no table", "--format txt, jsonl or fasta"),
     };
     match &to.out {
-        Some(path) => file(path, &bytes),
+        Some(path) => text_file(path, &bytes),
         None => print(&bytes),
     }
 }

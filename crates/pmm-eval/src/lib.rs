@@ -9,6 +9,6 @@ pub mod text;
 
 pub use page::Page;
 pub use report::{
-    BoundLine, DenoisingPoint, ImageReport, Picture, Prediction, PredictionScore, Raster, RuleLine,
-    SummaryRow, TableReport, TextReport, TrainingPoint,
+    AnyOrderLine, BoundLine, DenoisingPoint, ImageReport, Picture, Prediction, PredictionScore, Raster,
+    RuleLine, SummaryRow, TableReport, TextReport, TrainingPoint,
 };

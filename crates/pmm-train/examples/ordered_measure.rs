@@ -1,5 +1,5 @@
 //! Trains a network of texts for so many seconds of processor time and says what it needs for held-out text, in bits per token: from left
-//! to right and in random orders. `bench/text/ORDERED.md` has the commands.
+//! to right and in random orders, on the way and in the end, as JSON. `bench/text/ORDERED.md` has the commands.
 //!
 //! `cargo run --release -p pmm-train --example ordered_measure -- TOKENS SECONDS [KEY=VALUE …]`, where TOKENS is a file of tokens, made
 //! from a text that stands in the variable `TEXT` if it is not there yet, and keys are settings, such as `net.kind=masked`.
@@ -19,27 +19,53 @@ use pmm_train::{Progress, State, Task, TrainConfig, Watcher, train};
 
 /// Steps by which the time of a step is judged.
 const TRIAL: u64 = 6;
+/// Looks at held-out text while training.
+const POINTS: u64 = 8;
 /// Held-out windows, and positions of each that are asked, for a masked network.
 const WINDOWS: usize = 64;
 const ASKED: usize = 8;
 
-/// Notes the curve of losses and, if asked to, stops after some steps.
-struct Quiet {
+/// What held-out text costs in bits per token from left to right, if that is cheap to know, and in random orders.
+type Look<'a> = &'a dyn Fn(&State) -> (Option<f64>, f64);
+
+/// Looks at held-out text now and then and, if asked to, stops after some steps.
+struct Curve<'a> {
     stop_at: u64,
     step: u64,
+    /// Steps from look to look.
+    every: u64,
+    look: Look<'a>,
+    start: f64,
+    /// Seconds of processor time spent with looking, which are not training.
+    looking: f64,
+    points: Vec<serde_json::Value>,
 }
 
-impl Watcher for Quiet {
+impl<'a> Curve<'a> {
+    fn new(step: u64, stop_at: u64, every: u64, look: Look<'a>) -> Self {
+        Self { stop_at, step, every, look, start: processor_seconds(), looking: 0.0, points: Vec::new() }
+    }
+}
+
+impl Watcher for Curve<'_> {
     type Error = Infallible;
     fn wants_stop(&mut self) -> bool {
         self.step >= self.stop_at
     }
-    fn step(&mut self, progress: Progress, _: &State) -> Result<(), Infallible> {
+    fn step(&mut self, progress: Progress, state: &State) -> Result<(), Infallible> {
         self.step = progress.step;
+        if self.step.is_multiple_of(self.every) {
+            let now = processor_seconds();
+            let ((left_to_right, random), seconds) = ((self.look)(state), now - self.start - self.looking);
+            eprintln!("{:6} steps, {seconds:6.1} s: {left_to_right:.3?} and {random:.3} bits", self.step);
+            self.points.push(serde_json::json!({
+                "step": self.step, "seconds": seconds, "left_to_right": left_to_right, "random": random,
+            }));
+            self.looking += processor_seconds() - now;
+        }
         Ok(())
     }
-    fn validated(&mut self, state: &State, train: f64, valid: f64) -> Result<(), Infallible> {
-        eprintln!("{:6} steps, {:6.1} s: {train:.4} {valid:.4} nats", state.step, processor_seconds());
+    fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Infallible> {
         Ok(())
     }
 }
@@ -56,21 +82,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     config.check()?;
     match config.network(27, &pmm_net::Device::flex())? {
         TextNetwork::Ordered(net) => {
-            let task = |config: &TextConfig| {
-                OrderedTask::new(net.clone(), tokens.clone(), config, Streams::new(config.seed))
+            let task = OrderedTask::new(net.clone(), tokens, &config, Streams::new(config.seed))?;
+            let look = |state: &State| {
+                let bits = task.held_out_bits(&state.average);
+                (Some(bits.left_to_right.mean), bits.random.mean)
             };
-            let (state, config) = run(&task(&config)?, &config, seconds)?;
-            let bits = task(&config)?.held_out_bits(&state.average);
-            say(&settings, &state, bits.left_to_right, bits.random);
+            let (state, curve) = run(&task, &config, seconds, &look)?;
+            let bits = task.held_out_bits(&state.average);
+            say(&settings, &state, bits.left_to_right, bits.random, curve);
             [1, 16].into_iter().for_each(|texts| draw(&net, &state.average, texts));
         }
         TextNetwork::Masked(net) => {
             let streams = Streams::new(config.seed);
-            let task = TextTask::new(net.clone(), tokens.clone(), config.valid, config.batch, streams);
-            let (state, config) = run(&task, &config, seconds)?;
+            let task = TextTask::new(net.clone(), tokens.clone(), &config, streams);
+            // The bound, which is that of random orders.
+            let look = |state: &State| {
+                let losses = task.losses(&state.average, 0..task.pieces());
+                (None, task.mean_loss(&losses) / std::f64::consts::LN_2)
+            };
+            let (state, curve) = run(&task, &config, seconds, &look)?;
             let held_out = (tokens.len() as f64 * (1.0 - config.valid)).round() as u64;
             let bits = |straight: bool| masked_bits(&net, &state.average, &tokens, held_out, straight);
-            say(&settings, &state, bits(true), bits(false));
+            say(&settings, &state, bits(true), bits(false), curve);
         }
     }
     Ok(())
@@ -105,24 +138,30 @@ fn config(settings: &[String]) -> Result<TextConfig, Box<dyn Error>> {
 }
 
 /// Times a few steps, and then trains anew for as many as fit into the time. Steps of 0 seconds are taken from `train.steps`.
-fn run<T: Task>(task: &T, config: &TextConfig, seconds: f64) -> Result<(State, TextConfig), Box<dyn Error>> {
+fn run<T: Task>(
+    task: &T,
+    config: &TextConfig,
+    seconds: f64,
+    look: Look<'_>,
+) -> Result<(State, Vec<serde_json::Value>), Box<dyn Error>> {
     let mut config = config.clone();
     if seconds > 0.0 {
         let long = TrainConfig { steps: 1_000_000, validate_every: 1_000_000, ..config.train.clone() };
         let mut state = State::new(task.initial());
-        train(task, &long, &pmm_train::Alone, &mut state, &mut Quiet { stop_at: 2, step: 0 })?;
+        train(task, &long, &pmm_train::Alone, &mut state, &mut Curve::new(0, 2, u64::MAX, look))?;
         let start = processor_seconds();
-        train(task, &long, &pmm_train::Alone, &mut state, &mut Quiet { stop_at: 2 + TRIAL, step: 2 })?;
+        train(task, &long, &pmm_train::Alone, &mut state, &mut Curve::new(2, 2 + TRIAL, u64::MAX, look))?;
         let each = (processor_seconds() - start) / TRIAL as f64;
         config = config.with_steps((seconds / each) as u64);
     }
+    let steps = config.train.steps;
     let mut state = State::new(task.initial());
-    let start = processor_seconds();
-    // Held-out text is looked at in the end only: that takes time, too.
-    let train_config = TrainConfig { validate_every: config.train.steps, ..config.train.clone() };
-    train(task, &train_config, &pmm_train::Alone, &mut state, &mut Quiet { stop_at: u64::MAX, step: 0 })?;
-    eprintln!("{:.1} s of processor time", processor_seconds() - start);
-    Ok((state, config))
+    let mut curve = Curve::new(0, u64::MAX, (steps / POINTS).max(1), look);
+    // What a fit looks at while it runs is looked at in the end only: that takes time, too.
+    let train_config = TrainConfig { validate_every: steps, ..config.train };
+    train(task, &train_config, &pmm_train::Alone, &mut state, &mut curve)?;
+    eprintln!("{:.1} s of processor time", processor_seconds() - curve.start - curve.looking);
+    Ok((state, curve.points))
 }
 
 /// What a masked network needs for held-out text: stratified over how much is known, from left to right or in a random order.
@@ -183,16 +222,18 @@ fn draw(net: &Arc<OrderedNet>, weights: &[f32], texts: usize) {
     }
 }
 
-fn say(settings: &[String], state: &State, left_to_right: MonteCarlo, random: MonteCarlo) {
-    println!(
-        "| {} | {} | {:.3} ± {:.3} | {:.3} ± {:.3} |",
-        if settings.is_empty() { "ordered".to_owned() } else { settings.join(" ") },
-        state.step,
-        left_to_right.mean,
-        left_to_right.standard_error,
-        random.mean,
-        random.standard_error
-    );
+fn say(
+    settings: &[String],
+    state: &State,
+    left_to_right: MonteCarlo,
+    random: MonteCarlo,
+    curve: Vec<serde_json::Value>,
+) {
+    let both = |found: MonteCarlo| serde_json::json!({"bits": found.mean, "error": found.standard_error});
+    let line = serde_json::json!({
+        "settings": settings, "steps": state.step, "left_to_right": both(left_to_right), "random": both(random), "curve": curve,
+    });
+    println!("{line}");
 }
 
 /// Seconds that all threads of this process have run, as Linux counts them in hundredths.

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let streams = Streams::new(7);
     let initial = net.initial(&streams);
     save_weights(&folder.join("weights.safetensors"), net.parts(), &initial, &())?;
-    let task = TextTask::new(net, tokens, config.valid, config.batch, streams);
+    let task = TextTask::new(net, tokens, &config, streams);
     let batches: Vec<_> = (0..STEPS).map(|step| batch(&task.batch(step, pmm_train::Shard::WHOLE))).collect();
     let mut losses = Losses::default();
     train(&task, &config.train, &pmm_train::Alone, &mut State::new(initial), &mut losses)?;

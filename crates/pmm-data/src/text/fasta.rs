@@ -22,6 +22,8 @@ pub(super) struct Record {
     pub(super) small: u64,
     /// Gaps that were left out.
     pub(super) gaps: u64,
+    /// Whether a stop at its end was left out.
+    pub(super) stop: bool,
 }
 
 /// What sequences are made of.
@@ -50,6 +52,8 @@ pub struct SequenceSummary {
     pub small: u64,
     /// Gaps, which are left out.
     pub gaps: u64,
+    /// Stops at ends, which are left out.
+    pub stops: u64,
 }
 
 impl fmt::Display for SequenceSummary {
@@ -65,6 +69,9 @@ impl fmt::Display for SequenceSummary {
         }
         if self.gaps > 0 {
             write!(f, "; {} gaps left out", self.gaps)?;
+        }
+        if self.stops > 0 {
+            write!(f, "; {} stops at ends left out", self.stops)?;
         }
         Ok(())
     }
@@ -106,9 +113,7 @@ pub(super) fn records<E: From<TextDataError>>(
 
 fn finish<E>(record: Option<Record>, sink: &mut dyn FnMut(&Record) -> Result<(), E>) -> Result<(), E> {
     let Some(mut record) = record else { return Ok(()) };
-    if record.sequence.last() == Some(&b'*') {
-        record.sequence.pop();
-    }
+    record.stop = record.sequence.pop_if(|last| *last == b'*').is_some();
     if record.sequence.is_empty() { Ok(()) } else { sink(&record) }
 }
 
@@ -136,11 +141,12 @@ impl Record {
 /// What the files hold.
 pub(super) fn summary(files: &[TextFile]) -> Result<SequenceSummary, TextDataError> {
     let mut counts = [0_u64; 256];
-    let (mut records_found, mut small, mut gaps) = (0, 0, 0);
+    let (mut records_found, mut small, mut gaps, mut stops) = (0, 0, 0, 0);
     for file in files {
         records::<TextDataError>(file, &mut |record| {
             record.sequence.iter().for_each(|&letter| counts[usize::from(letter)] += 1);
             (records_found, small, gaps) = (records_found + 1, small + record.small, gaps + record.gaps);
+            stops += u64::from(record.stop);
             Ok(())
         })?;
     }
@@ -151,6 +157,7 @@ pub(super) fn summary(files: &[TextFile]) -> Result<SequenceSummary, TextDataErr
         kinds: counts.iter().filter(|&&count| count > 0).count(),
         small,
         gaps,
+        stops,
     })
 }
 
@@ -207,8 +214,8 @@ mod tests {
         // Amino acids that have the letters of bases only are rare, and E is no base.
         assert_eq!(of(">a\nACGTACGTACGTACGTACGE").alphabet, Alphabet::Protein);
         assert_eq!(
-            of(">a\nAC-gt").to_string(),
-            "1 sequences of 4 bases of DNA, 4 kinds; 2 small letters raised; 1 gaps left out"
+            of(">a\nAC-gt*").to_string(),
+            "1 sequences of 4 bases of DNA, 4 kinds; 2 small letters raised; 1 gaps left out; 1 stops at ends left out"
         );
     }
 }

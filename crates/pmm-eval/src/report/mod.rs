@@ -18,7 +18,7 @@ use crate::table::{Calibration, ClassCalibration, Frame, FrameColumn, Measure, T
 
 pub use image::{DenoisingPoint, ImageReport, Raster};
 pub use summary::SummaryRow;
-pub use text::{BoundLine, TextReport};
+pub use text::{AnyOrderLine, BoundLine, TextReport};
 pub use training::TrainingPoint;
 
 /// Everything a report may show. Parts left empty are left out.

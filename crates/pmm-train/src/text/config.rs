@@ -45,7 +45,7 @@ pub struct TextConfig {
     pub net: TextNetConfig,
     /// In which orders an ordered network learns texts.
     pub order: OrderWeights,
-    /// How the matrices of an ordered network's blocks are moved.
+    /// How the matrices of blocks are moved; by AdamW in a masked network, unless a rate is set.
     pub muon: MuonConfig,
     /// The training.
     pub train: TrainConfig,
@@ -100,6 +100,7 @@ impl TextConfig {
     pub fn masked() -> Self {
         Self {
             net: TextNetConfig::Masked(TransformerConfig::default()),
+            muon: MuonConfig::off(),
             train: TrainConfig {
                 learning_rate: 1e-3,
                 beta_2: 0.98,
@@ -128,9 +129,9 @@ impl TextConfig {
             }
             "text8-tiny" => {
                 // As many characters as it reads have more patterns than a short text.
-                let net = OrderedConfig { hash_bits: 18, ..Default::default() };
+                let net = OrderedConfig { hash_bits: 19, ..Default::default() };
                 // Random orders are the hardest to learn.
-                let order = OrderWeights { random: 2.0, ..Default::default() };
+                let order = OrderWeights { random: 3.0, ..Default::default() };
                 Self { pattern_rate: 0.3, order, net: TextNetConfig::Ordered(net), ..Self::default() }
                     .with_steps(4_300)
             }

@@ -1,5 +1,6 @@
 //! Texts: settings, the part that is held out, and the tasks.
 
+mod block_rules;
 mod config;
 mod order_weights;
 mod ordered_task;

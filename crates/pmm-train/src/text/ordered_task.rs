@@ -9,6 +9,7 @@ use pmm_net::Part;
 use pmm_net::text::{OrderedNet, OrderedText};
 use rayon::prelude::*;
 
+use super::block_rules::block_rule;
 use super::config::TextConfig;
 use super::split::split;
 use crate::muon::MuonConfig;
@@ -102,14 +103,10 @@ impl OrderedTask {
     }
 
     fn rule(&self, part: &Part) -> Rule {
-        let matrix = part.name.starts_with("block.") && part.shape[0] > 1;
         if part.name.starts_with("pattern.") {
             Rule::Adagrad { rate: self.pattern_rate, columns: part.shape[1] }
-        } else if matrix && self.muon.rate > 0.0 {
-            let pieces = if part.name.ends_with(".qkv") { 3 } else { 1 };
-            Rule::Muon { shape: part.shape, pieces, config: self.muon }
         } else {
-            Rule::AdamW
+            block_rule(part, self.muon)
         }
     }
 }

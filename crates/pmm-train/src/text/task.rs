@@ -8,7 +8,11 @@ use pmm_data::Tokens;
 use pmm_net::text::{MaskedText, TextNet};
 use rayon::prelude::*;
 
+use super::block_rules::block_rules;
+use super::config::TextConfig;
 use super::split::split;
+use crate::muon::MuonConfig;
+use crate::optimiser::Rules;
 use crate::shard::Shard;
 use crate::task::Task;
 
@@ -25,15 +29,17 @@ pub struct TextTask {
     /// Tokens to learn from; the others are held out.
     train: u64,
     batch: usize,
+    muon: MuonConfig,
     validation: Vec<MaskedText>,
     streams: Streams,
 }
 
 impl TextTask {
-    /// Learns all tokens before the last share `valid`, and validates on those. Both must hold a text's length.
-    pub fn new(net: Arc<TextNet>, tokens: Arc<Tokens>, valid: f64, batch: usize, streams: Streams) -> Self {
-        let (train, held_out) = split(tokens.len(), valid, net.length());
-        let mut task = Self { net, tokens, train, batch, validation: Vec::new(), streams };
+    /// Learns all tokens before the last share `config.valid`, and validates on those. Both must hold a text's length.
+    pub fn new(net: Arc<TextNet>, tokens: Arc<Tokens>, config: &TextConfig, streams: Streams) -> Self {
+        let (train, held_out) = split(tokens.len(), config.valid, net.length());
+        let (batch, muon) = (config.batch, config.muon);
+        let mut task = Self { net, tokens, train, batch, muon, validation: Vec::new(), streams };
         let span = task.tokens.len() - held_out - task.net.length() as u64 + 1;
         task.validation = (0..VALIDATION)
             .map(|row| {
@@ -90,5 +96,9 @@ impl Task for TextTask {
 
     fn decayed(&self) -> Vec<f32> {
         self.net.parts().decayed()
+    }
+
+    fn rules(&self) -> Rules {
+        block_rules(self.net.parts(), self.muon)
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pmm_core::{MonteCarlo, OrderLaw, Prompt, Purpose, Streams, Texts, text_bound};
 use pmm_data::{TextOptions, Tokenizer, Tokens};
-use pmm_eval::BoundLine;
 use pmm_eval::text::{NGram, TextScores};
+use pmm_eval::{AnyOrderLine, BoundLine};
 use pmm_net::text::OrderedDenoiser;
 use pmm_train::text::split;
 
@@ -18,6 +18,7 @@ use super::gpt2::load_gpt2;
 use super::model::Model;
 use super::recovery::recovery;
 use super::report::Report;
+use super::score::{ORDERS, mixture_bits};
 use crate::error::Error;
 use crate::watch::{Event, Watcher};
 
@@ -177,14 +178,7 @@ impl<'m> Evaluate<'m> {
         let denoiser = match &self.model.denoiser {
             Denoiser::Masked(denoiser) => denoiser,
             Denoiser::Ordered(denoiser) => {
-                let [left_to_right, random] = [OrderLaw::LeftToRight, OrderLaw::Random]
-                    .map(|law| ordered_nats(denoiser, &texts, &law, streams));
-                return Ok(BoundLine {
-                    bits_per_character: left_to_right.mean * bits,
-                    standard_error: left_to_right.standard_error * bits,
-                    npc_bits: None,
-                    random_bits: Some(random.mean * bits),
-                });
+                return Ok(ordered_line(denoiser, &texts, per_character, streams));
             }
         };
         let draws = NonZeroUsize::new(BOUND.1).unwrap_or(NonZeroUsize::MIN);
@@ -193,7 +187,7 @@ impl<'m> Evaluate<'m> {
             bits_per_character: bound.bound.nelbo.mean / length as f64 * bits,
             standard_error: bound.bound.nelbo.standard_error / length as f64 * bits,
             npc_bits: Some(bound.npc.mean * bits),
-            random_bits: None,
+            any_order: None,
         })
     }
 
@@ -207,15 +201,50 @@ impl<'m> Evaluate<'m> {
     }
 }
 
-/// −log p per token of texts, each in an order of the law.
-fn ordered_nats(denoiser: &OrderedDenoiser, texts: &[u32], law: &OrderLaw, streams: &Streams) -> MonteCarlo {
+/// What texts cost an ordered network: from left to right, in random orders, and under the mixture of these.
+fn ordered_line(
+    denoiser: &OrderedDenoiser,
+    texts: &[u32],
+    per_character: f64,
+    streams: &Streams,
+) -> BoundLine {
+    let left_to_right = MonteCarlo::of(&ordered_bits(denoiser, texts, &OrderLaw::LeftToRight, 0, streams));
+    let orders: Vec<Vec<f64>> = (0..ORDERS as u64)
+        .map(|order| ordered_bits(denoiser, texts, &OrderLaw::Random, order, streams))
+        .collect();
+    let length = denoiser.net().length() as f64;
+    let averaged = |text: usize| {
+        let whole: Vec<f64> = orders.iter().map(|bits| bits[text] * length).collect();
+        mixture_bits(&whole) / length
+    };
+    let averaged: Vec<f64> = (0..orders[0].len()).map(averaged).collect();
+    BoundLine {
+        bits_per_character: left_to_right.mean * per_character,
+        standard_error: left_to_right.standard_error * per_character,
+        npc_bits: None,
+        any_order: Some(AnyOrderLine {
+            orders: ORDERS,
+            random: MonteCarlo::of(&orders.concat()).mean * per_character,
+            order_averaged: MonteCarlo::of(&averaged).mean * per_character,
+        }),
+    }
+}
+
+/// −log₂ p per token of each text, in an order of the law: the one of this number.
+fn ordered_bits(
+    denoiser: &OrderedDenoiser,
+    texts: &[u32],
+    law: &OrderLaw,
+    number: u64,
+    streams: &Streams,
+) -> Vec<f64> {
     let (net, length) = (denoiser.net(), denoiser.net().length());
     let text = |(row, tokens): (usize, &[u32])| {
-        let mut rng = streams.stream(Purpose::SCORED_ORDER, 0, row as u64);
+        let mut rng = streams.stream(Purpose::SCORED_ORDER, number, row as u64);
         net.text(tokens, &law.draw(length, &mut rng))
     };
     let texts: Vec<_> = texts.chunks_exact(length).enumerate().map(text).collect();
-    MonteCarlo::of(&net.losses(denoiser.weights(), &texts))
+    net.losses(denoiser.weights(), &texts).iter().map(|nats| nats / std::f64::consts::LN_2).collect()
 }
 
 /// A part of the job begins, unless it should stop.

@@ -34,11 +34,11 @@ struct Between<'t> {
 }
 
 impl OpenGaps<'_> {
-    /// The parts of a text with its open gaps between them, in one; number `row` of several. Other gaps near an open one are filled with
-    /// it.
-    pub(super) fn fill(&self, parts: &[Vec<u32>], row: u64) -> Result<Vec<u32>, Error> {
-        let Some((first, others)) = parts.split_first() else { return Ok(Vec::new()) };
-        let mut text = first.clone();
+    /// The parts of a text with its open gaps between them, in one, and the tokens of each gap; number `row` of several. Other gaps near
+    /// an open one are filled with it.
+    pub(super) fn fill(&self, parts: &[Vec<u32>], row: u64) -> Result<(Vec<u32>, Vec<usize>), Error> {
+        let Some((first, others)) = parts.split_first() else { return Ok(Default::default()) };
+        let (mut text, mut lengths) = (first.clone(), Vec::with_capacity(others.len()));
         for (gap, after) in (0..).zip(others) {
             let length = self.denoiser.net().length();
             let longest = self.longest.min(length / 2);
@@ -49,11 +49,12 @@ impl OpenGaps<'_> {
             let start = text.len() - before;
             let between = Between { before: &text[start..], after: &after[..after_seen] };
             let filled = self.one(&between, longest, (gap, row))?;
+            lengths.push(filled.len() - before - after_seen);
             text.truncate(start);
             text.extend(filled);
             text.extend_from_slice(&after[after_seen..]);
         }
-        Ok(text)
+        Ok((text, lengths))
     }
 
     /// Both sides with the gap filled.

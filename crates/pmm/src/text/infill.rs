@@ -162,9 +162,11 @@ impl<'m> Infill<'m> {
             if found.len() >= wanted {
                 break;
             }
-            let rows = self.fill(parts, wanted, round, watcher)?;
-            found
-                .extend(rows.into_iter().filter(|row| !self.whole_words || self.has_whole_words(parts, row)));
+            for filled in self.fill(parts, wanted, round, watcher)? {
+                if !self.whole_words || self.has_whole_words(parts, &filled)? {
+                    found.push(filled.tokens);
+                }
+            }
         }
         found.truncate(wanted);
         if found.is_empty() && wanted > 0 {
@@ -205,11 +207,11 @@ impl<'m> Infill<'m> {
         rows: usize,
         round: u64,
         watcher: &mut dyn Watcher,
-    ) -> Result<Vec<Vec<u32>>, Error> {
+    ) -> Result<Vec<Filled>, Error> {
         let pieces = self.pieces(parts)?;
         let streams = Streams::new(self.seed);
         let first = round * rows as u64;
-        let mut texts = vec![pieces[0].clone(); rows];
+        let (mut texts, mut lengths) = (vec![pieces[0].clone(); rows], vec![Vec::new(); rows]);
         if let (Some(denoiser), true) = (self.drawing.left_to_right(self.model), pieces.len() > 1) {
             let open = OpenGaps {
                 denoiser,
@@ -218,8 +220,8 @@ impl<'m> Infill<'m> {
                 longest: self.longest,
                 streams,
             };
-            for (row, text) in (first..).zip(&mut texts) {
-                *text = open.fill(&pieces, row)?;
+            for (row, filled) in (first..).zip(texts.iter_mut().zip(&mut lengths)) {
+                (*filled.0, *filled.1) = open.fill(&pieces, row)?;
                 watcher.notice(Event::Progress { done: row + 1 });
             }
         }
@@ -228,7 +230,7 @@ impl<'m> Infill<'m> {
         for (group, texts) in texts.chunks_mut(each).enumerate() {
             self.fill_windows(texts, first + (group * each) as u64, &streams, watcher)?;
         }
-        Ok(texts)
+        Ok(texts.into_iter().zip(lengths).map(|(tokens, open)| Filled { tokens, open }).collect())
     }
 
     /// The tokens between open gaps; masks in gaps whose lengths are given.
@@ -288,38 +290,39 @@ impl<'m> Infill<'m> {
     }
 
     /// Whether no filling joins a word beside its gap.
-    fn has_whole_words(&self, parts: &[Part], row: &[u32]) -> bool {
-        let text = String::from_utf8_lossy(&self.model.tokenizer().decode(row)).into_owned();
-        let fixed =
-            parts.iter().map(|part| if let Part::Fixed(text) = part { Some(text.as_str()) } else { None });
-        keeps_words(&fixed.collect::<Vec<_>>(), &text)
+    fn has_whole_words(&self, parts: &[Part], filled: &Filled) -> Result<bool, Error> {
+        let mut open = filled.open.iter();
+        let mut at = usize::from(self.model.sequence_end().is_some());
+        let mut pieces = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (tokens, is_gap) = match part {
+                Part::Fixed(text) => (self.tokens(text)?.len(), false),
+                Part::Gap(tokens) => (*tokens, true),
+                Part::OpenGap => (open.next().copied().unwrap_or(0), true),
+            };
+            let bytes = self.model.tokenizer().decode(&filled.tokens[at..at + tokens]);
+            pieces.push((is_gap, String::from_utf8_lossy(&bytes).into_owned()));
+            at += tokens;
+        }
+        Ok(keeps_words(&pieces))
     }
 }
 
-/// Whether, where what is fixed (gaps are `None`) meets a filling in a text, not both sides are letters or digits.
-fn keeps_words(parts: &[Option<&str>], text: &str) -> bool {
+/// A text whose gaps are filled.
+struct Filled {
+    tokens: Vec<u32>,
+    /// The tokens of each gap that had no length.
+    open: Vec<usize>,
+}
+
+/// Whether, where a filling (`true`) meets what is beside it, not both are letters or digits.
+fn keeps_words(pieces: &[(bool, String)]) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let mut rest = text;
-    let mut before: Option<char> = None;
-    for (index, part) in parts.iter().enumerate() {
-        if let Some(fixed) = part {
-            rest = rest.strip_prefix(fixed).unwrap_or(rest);
-            before = fixed.chars().last();
-            continue;
-        }
-        // The filling ends where the next fixed part begins, or at the end.
-        let next = parts[index + 1..].iter().flatten().next();
-        let end = next.and_then(|next| rest.find(next)).unwrap_or(rest.len());
-        let filling = &rest[..end];
-        let after = next.and_then(|next| next.chars().next());
-        let joins = |a: Option<char>, b: Option<char>| is_word(a) && is_word(b);
-        if joins(before, filling.chars().next()) || joins(filling.chars().last(), after) {
-            return false;
-        }
-        before = filling.chars().last();
-        rest = &rest[end..];
-    }
-    true
+    pieces.windows(2).all(|pair| {
+        let [(left_gap, left), (right_gap, right)] = pair else { return true };
+        let joined = is_word(left.chars().last()) && is_word(right.chars().next());
+        !joined || !(*left_gap || *right_gap)
+    })
 }
 
 #[cfg(test)]
@@ -328,11 +331,13 @@ mod tests {
 
     #[test]
     fn words_beside_a_gap_are_kept() {
-        let parts = [Some("the cat"), None, Some("sat"), None];
-        assert!(keeps_words(&parts, "the cat that sat."));
-        assert!(!keeps_words(&parts, "the cats sat."), "an s joins cat");
-        assert!(!keeps_words(&parts, "the cat, unsat."), "un joins sat");
-        assert!(!keeps_words(&parts, "the cat sated"));
-        assert!(keeps_words(&[None, Some(" of ")], "some of "));
+        let keeps =
+            |pieces: [(bool, &str); 4]| keeps_words(&pieces.map(|(gap, text)| (gap, text.to_owned())));
+        assert!(keeps([(false, "the cat"), (true, " that "), (false, "sat"), (true, ".")]));
+        assert!(!keeps([(false, "the cat"), (true, "s "), (false, "sat"), (true, ".")]), "an s joins cat");
+        assert!(!keeps([(false, "the cat"), (true, ", un"), (false, "sat"), (true, ".")]), "un joins sat");
+        assert!(!keeps([(false, "the cat"), (true, " "), (false, "sat"), (true, "ed")]));
+        // What comes after a gap may stand in its filling, too.
+        assert!(!keeps([(false, "a "), (true, "b un"), (false, "b"), (true, " ")]), "un joins b");
     }
 }

@@ -79,11 +79,13 @@ impl<'m> Report<'m> {
 
     /// All figures.
     pub fn to_json(&self) -> serde_json::Value {
+        let any_order = self.bound.and_then(|bound| bound.any_order);
         serde_json::json!({
             "bits_per_character": self.bound.map(|bound| bound.bits_per_character),
             "standard_error": self.bound.map(|bound| bound.standard_error),
             "npc_bits": self.bound.and_then(|bound| bound.npc_bits),
-            "random_order_bits": self.bound.and_then(|bound| bound.random_bits),
+            "random_order_bits": any_order.map(|line| line.random),
+            "order_averaged_bits": any_order.map(|line| line.order_averaged), "orders": any_order.map(|line| line.orders),
             "ngram_bits": self.ngram_bits, "scores": self.scores,
             "gaps": self.recovery, "gaps_ngram": self.recovery_ngram,
             "gaps_of_20": self.gap_recovery,

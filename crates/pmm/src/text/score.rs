@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::watch::{Event, Watcher};
 
 /// Random orders in which a text is read, unless another number is given.
-const ORDERS: usize = 8;
+pub(super) const ORDERS: usize = 8;
 
 /// Texts to score by their exact likelihoods, which an ordered network has.
 #[derive(Debug, Clone)]
@@ -161,7 +161,7 @@ fn random_bits(
 }
 
 /// −log₂ of the mean of 2^−bits; NaN of none.
-fn mixture_bits(bits: &[f64]) -> f64 {
+pub(super) fn mixture_bits(bits: &[f64]) -> f64 {
     let least = bits.iter().copied().fold(f64::INFINITY, f64::min);
     let sum: f64 = bits.iter().map(|bits| (least - bits).exp2()).sum();
     least - (sum / bits.len() as f64).log2()

@@ -32,7 +32,7 @@ impl AnyTask {
                 Self::Ordered(OrderedTask::new(net.clone(), tokens.clone(), config, streams)?)
             }
             TextNetwork::Masked(net) => {
-                Self::Masked(TextTask::new(net.clone(), tokens.clone(), config.valid, config.batch, streams))
+                Self::Masked(TextTask::new(net.clone(), tokens.clone(), config, streams))
             }
         })
     }

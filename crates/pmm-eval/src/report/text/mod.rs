@@ -17,7 +17,7 @@ use rows::bits;
 /// use pmm_eval::{BoundLine, TextReport};
 /// let report = TextReport {
 ///     name: "text8".into(),
-///     bound: Some(BoundLine { bits_per_character: 1.52, standard_error: 0.01, npc_bits: Some(1.5), random_bits: None }),
+///     bound: Some(BoundLine { bits_per_character: 1.52, standard_error: 0.01, npc_bits: Some(1.5), any_order: None }),
 ///     samples: vec!["a <b> c".into()],
 ///     ..TextReport::default()
 /// };
@@ -49,14 +49,25 @@ pub struct TextReport {
 /// The likelihood bound on held-out text.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BoundLine {
-    /// Bits per character, at most.
+    /// Bits per character: exactly, from left to right, by an ordered network; at most, by a masked one.
     pub bits_per_character: f64,
     /// Its standard error.
     pub standard_error: f64,
     /// For a masked network, the paper's normalised form, NPC, in bits per character: no bound, but close to one.
     pub npc_bits: Option<f64>,
-    /// For an ordered network, whose likelihood is exact and told from left to right above: the same in random orders.
-    pub random_bits: Option<f64>,
+    /// For an ordered network: the same in random orders.
+    pub any_order: Option<AnyOrderLine>,
+}
+
+/// What held-out text costs an ordered network in random orders, in bits per character.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AnyOrderLine {
+    /// Random orders in which every text is read.
+    pub orders: usize,
+    /// The mean over orders.
+    pub random: f64,
+    /// −log₂ of the mean over these orders of p: the likelihood under the mixture of orders, at most `random`.
+    pub order_averaged: f64,
 }
 
 impl TextReport {
@@ -154,7 +165,7 @@ mod tests {
                 bits_per_character: 1.5234,
                 standard_error: 0.0061,
                 npc_bits: Some(1.49),
-                random_bits: None,
+                any_order: None,
             }),
             scores: TextScores::new(&samples, &text(1, 40_000), &text(2, 30_000), 8, &decode),
             ngram_bits: vec![(1, 4.127), (2, 3.44), (3, 2.911), (4, 2.395), (5, 2.06), (6, 1.911)],

@@ -1,7 +1,7 @@
 //! What the scores of a text say, in rows and sentences.
 
 use super::super::number::{number, percent};
-use super::{BoundLine, SummaryRow, TextReport};
+use super::{AnyOrderLine, BoundLine, SummaryRow, TextReport};
 use crate::text::Compared;
 
 /// The headline figures of a report.
@@ -64,14 +64,20 @@ fn bound_rows(bound: BoundLine, ngrams: &[(usize, f64)]) -> Vec<SummaryRow> {
         "bits per character",
         format!("{} ± {}", bits(bound.bits_per_character), bits(bound.standard_error)),
         best.map_or("–".into(), |(_, value)| bits(*value)),
-        format!("cost of held-out text, at most{baseline}"),
+        match bound.any_order {
+            Some(_) => format!("cost of held-out text, exactly, from left to right{baseline}"),
+            None => format!("cost of held-out text, at most{baseline}"),
+        },
     )];
     rows.extend(bound.npc_bits.map(|npc| {
         row("NPC", bits(npc), "–".into(), "normalised form of the bound, bits per character".into())
     }));
-    rows.extend(bound.random_bits.map(|random| {
-        row("in random order", bits(random), "–".into(), "bits per character, filled from all sides".into())
-    }));
+    if let Some(AnyOrderLine { orders, random, order_averaged }) = bound.any_order {
+        let meaning = format!("bits per character, filled from all sides: the mean of {orders} orders");
+        rows.push(row("in random order", bits(random), "–".into(), meaning));
+        let meaning = format!("bits per character by the mean probability over {orders} random orders");
+        rows.push(row("order-averaged", bits(order_averaged), "–".into(), meaning));
+    }
     rows
 }
 
@@ -81,12 +87,17 @@ pub(super) fn sentences(report: &TextReport) -> Vec<String> {
     if let Some(bound) = &report.bound {
         out.push(format!(
             "To write down held-out text takes {} {} ± {} bits per character with this model{}.",
-            if bound.random_bits.is_some() { "from left to right" } else { "at most" },
+            if bound.any_order.is_some() { "from left to right" } else { "at most" },
             bits(bound.bits_per_character),
             bits(bound.standard_error),
-            match (bound.npc_bits, bound.random_bits) {
+            match (bound.npc_bits, bound.any_order) {
                 (Some(npc), _) => format!(" (NPC: {})", bits(npc)),
-                (_, Some(random)) => format!(", {} in random order", bits(random)),
+                (_, Some(line)) => format!(
+                    ", {} in random order, {} averaged over {} orders",
+                    bits(line.random),
+                    bits(line.order_averaged),
+                    line.orders
+                ),
                 _ => String::new(),
             }
         ));
