@@ -67,7 +67,7 @@ mod tests {
     }
 
     /// 640 images of 20 features from the law of the reference, or shifted by .2 in each feature, whose distance is .8: the plain distance is
-    /// too large by about d²/2n = .31, what is found here by at most a tenth of that (ten seeds; one of them moves by about .03).
+    /// too large by about (d² + 5d)/4n = .20; of what is found here the mean over ten seeds has a standard deviation of about .025.
     #[test]
     fn the_bias_is_gone() {
         let d = 20;
@@ -82,11 +82,8 @@ mod tests {
                 plain += of_part(&features, &all, &reference).unwrap() / 10.0;
                 limit += frechet_limit(&features, &reference, seed).unwrap().unwrap() / 10.0;
             }
-            assert!(plain - expected > 0.15, "{plain}");
-            assert!(
-                (limit - expected).abs() < 0.1 * (plain - expected) + 0.03,
-                "{limit} for {expected}, plain {plain}"
-            );
+            assert!(plain - expected > 0.12, "{plain}");
+            assert!((limit - expected).abs() < 0.08, "{limit} for {expected}, plain {plain}");
         }
     }
 
