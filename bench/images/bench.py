@@ -33,9 +33,12 @@ class Budget:
     steps: int = 300  # of cifar10-tiny
     full: bool = True  # whether cifar10 takes steps too
     classifier_steps: int = 1200
+    learning_minutes: float = 4.0  # of processor time, for each setting in the part `learning`
+    learning_images: int = 1000
 
 
-TRY = Budget(0.1, 64, ("ResNet-20",), (5, 10, 20), 0.1, asked=4, filled=10, steps=3, full=False, classifier_steps=60)
+TRY = Budget(0.1, 64, ("ResNet-20",), (5, 10, 20), 0.1, asked=4, filled=10, steps=3, full=False, classifier_steps=60,
+             learning_minutes=0.1, learning_images=64)
 
 
 class Bench:

@@ -1,4 +1,4 @@
-"""Quality against network calls, sampler by sampler, of the Normal model."""
+"""Quality against network calls, sampler by sampler, of the Normal model, and of the Poisson model."""
 
 import shutil
 from statistics import stdev
@@ -21,6 +21,18 @@ def measure(bench):
         bench.kept(f"calls-{sampler}-{number}", lambda: cell(bench, count, sampler, number))
 
 
+# The samplers of counts, with how many images each number of calls has.
+COUNTS = ("glide", "leap", "sde")
+COUNT_IMAGES = {10: 1000, 20: 1000, 50: 500, 100: 500, 500: 128}
+
+
+def measure_counts(bench):
+    for calls, images in COUNT_IMAGES.items():
+        for sampler in COUNTS:
+            images = min(images, bench.budget.images)
+            bench.kept(f"counts-{sampler}-{calls}", lambda: cell(bench, images, sampler, calls, pair="poisson"))
+
+
 def cells(budget):
     return [(sampler, number) for sampler, most in SAMPLERS.items() for number in budget.calls if number <= most]
 
@@ -34,9 +46,9 @@ def affordable(bench):
     return max(1, int(count / 64)) * 64
 
 
-def cell(bench, count, sampler, calls, seed=0):
+def cell(bench, count, sampler, calls, seed=0, pair="normal"):
     folder = bench.path("calls")
-    drawn = draw(bench.model("normal"), folder, count, sampler, calls, "--seed", seed)
+    drawn = draw(bench.model(pair), folder, count, sampler, calls, "--seed", seed)
     score = bench.score(folder)
     shutil.rmtree(folder)
     return drawn | {"score": score}
@@ -64,7 +76,7 @@ def verdict(found):
 def report(bench, found):
     done = {which: found[name] for which in cells(bench.budget) if (name := "calls-{}-{}".format(*which)) in found}
     if not done:
-        return []
+        return report_counts(found)
     score = next(iter(done.values()))["score"]
     real, show = score["frechet"]["held_out"], lambda piece: f"{frechet(piece):.3f}" if piece else "–"
     points = [(*which, frechet(piece)) for which, piece in done.items()]
@@ -75,4 +87,18 @@ def report(bench, found):
             f"{score['reference']:,} training images. As many real test images get {real:.3f}. All cells have the same number of samples, as many as fit into",
             f"{found['calls-plan']['minutes']:g} minutes of drawing, since the distance depends on it. `sde` is Algorithm 1, the others solve the ODE.", "",
             *table(["calls", *(f"`{sampler}`" for sampler in SAMPLERS)], rows), *verdict(found),
-            "![Fréchet distance against network calls](calls.svg)", ""]
+            "![Fréchet distance against network calls](calls.svg)", "", *report_counts(found)]
+
+
+def report_counts(found):
+    """A row for each number of calls of the Poisson model; as many real images beside, since the distance depends on how many there are."""
+    rows = []
+    for calls in COUNT_IMAGES:
+        pieces = [found.get(f"counts-{sampler}-{calls}") for sampler in COUNTS]
+        if some := next(filter(None, pieces), None):
+            rows.append([calls, f"{some['images']:,}", *(f"{frechet(piece):.3f}" if piece else "–" for piece in pieces),
+                         f"{some['score']['frechet']['held_out']:.3f}"])
+    if not rows:
+        return []
+    return ["The Poisson model of digits. `glide` draws few events and lets many flow, one call a step; `leap` is the midpoint leap, `sde` Algorithm 1.", "",
+            *table(["calls", "images", *(f"`{sampler}`" for sampler in COUNTS), "real test images"], rows)]

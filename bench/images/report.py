@@ -6,11 +6,12 @@ import calls
 import cifar
 import classes
 import inpaint
+import learning
 import mnist
 import ten_steps
 from measuring import ROOT, machine
 
-PARTS = [ten_steps, mnist, calls, classes, inpaint, cifar]
+PARTS = [ten_steps, learning, mnist, calls, classes, inpaint, cifar]
 
 
 def commit():

@@ -51,9 +51,10 @@ impl ImageDrawing {
             Some("heun") => Some(Sampler::Heun),
             Some("dpm") => Some(Sampler::Dpm),
             Some("leap") => Some(Sampler::Leap),
+            Some("glide") => Some(Sampler::Glide),
             Some(other) => {
-                let what =
-                    format!("sampler={other:?} is none of \"sde\", \"euler\", \"heun\", \"dpm\", \"leap\"");
+                let known = "\"sde\", \"euler\", \"heun\", \"dpm\", \"leap\", \"glide\"";
+                let what = format!("sampler={other:?} is none of {known}");
                 return Err(PyValueError::new_err(what));
             }
         };

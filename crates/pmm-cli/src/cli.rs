@@ -141,6 +141,8 @@ pub(crate) enum Sampler {
     Dpm,
     /// For images of the Poisson pair: midpoint tau-leaping, two calls a step
     Leap,
+    /// For images of the Poisson pair: few events drawn, many moved by their flow, one call a step
+    Glide,
 }
 
 /// How images are drawn.

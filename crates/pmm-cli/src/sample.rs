@@ -192,7 +192,10 @@ fn image_drawing(
         Some(Sampler::Heun) => Some(image::Sampler::Heun),
         Some(Sampler::Dpm) => Some(image::Sampler::Dpm),
         Some(Sampler::Leap) => Some(image::Sampler::Leap),
-        Some(_) => return refuse("this sampler is for texts", "images have sde, euler, heun, dpm and leap"),
+        Some(Sampler::Glide) => Some(image::Sampler::Glide),
+        Some(_) => {
+            return refuse("this sampler is for texts", "images have sde, euler, heun, dpm, leap and glide");
+        }
     };
     let ending = flags.ending.map(|ending| match ending {
         Ending::Estimate => image::Ending::Estimate,

@@ -100,6 +100,8 @@ purposes! {
     BYTE_LAW = 207, "pmm/src/image";
     /// Embeddings of tokens and positions that a network of texts begins with.
     EMBEDDING = 208, "pmm-net/src/transformer.rs";
+    /// Parts of images whose Fréchet distances are extrapolated.
+    FRECHET_PARTS = 209, "pmm-eval/src/image";
     /// The rows in which rules are looked for.
     RULE_ROWS = 330, "pmm-data/src/rules";
     /// Draws by which the laws of a pair are checked.

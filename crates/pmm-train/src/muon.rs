@@ -45,13 +45,19 @@ impl MuonConfig {
     }
 }
 
-/// A matrix that Muon moves: inputs × outputs, stored by rows, of which the columns are cut into as many matrices of their own.
+/// A matrix that Muon moves, stored by rows, of which the columns are cut into as many matrices of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MuonMatrix {
     pub(crate) range: Range<usize>,
     pub(crate) shape: [usize; 2],
     pub(crate) pieces: usize,
+    pub(crate) gain: f32,
     pub(crate) config: MuonConfig,
+}
+
+/// √max(1, outputs/inputs): the step of a matrix that makes many outputs of few inputs is as much longer.
+pub(crate) fn gain(inputs: usize, outputs: usize) -> f32 {
+    (outputs as f32 / inputs as f32).max(1.0).sqrt()
 }
 
 /// How far along its schedule a step is: the share of the largest learning rate, and the decay of the average.
@@ -97,7 +103,7 @@ impl MuonMatrix {
         (0..rows).map(move |row| start + row * columns + piece * each).map(move |at| at..at + each)
     }
 
-    /// √max(1, outputs/inputs) · orthogonal(β m + (1 − β) g).
+    /// gain · orthogonal(β m + (1 − β) g).
     fn step(
         &self,
         piece: usize,
@@ -111,10 +117,8 @@ impl MuonMatrix {
             let both = momentum[row.start - origin..].iter().zip(&gradient[row]);
             u.extend(both.map(|(m, g)| beta * m + (1.0 - beta) * (g * scale)));
         }
-        let [inputs, outputs] = [self.shape[0], self.shape[1] / self.pieces];
-        let factor = (outputs as f32 / inputs as f32).max(1.0).sqrt();
-        let mut step = orthogonal(&u, inputs, outputs);
-        step.iter_mut().for_each(|step| *step *= factor);
+        let mut step = orthogonal(&u, self.shape[0], self.shape[1] / self.pieces);
+        step.iter_mut().for_each(|step| *step *= self.gain);
         step
     }
 
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn moves_by_orthogonal_momentum() {
         let config = MuonConfig { rate: 0.1, momentum: 0.9, weight_decay: 0.5 };
-        let matrix = MuonMatrix { range: 1..13, shape: [2, 6], pieces: 2, config };
+        let matrix = MuonMatrix { range: 1..13, shape: [2, 6], pieces: 2, gain: gain(2, 3), config };
         let number = |i: usize| ((i * 29 % 13) as f32 - 6.0) / 5.0;
         let start: Vec<f32> = (0..14).map(number).collect();
         let mut state = State::new(start.clone());

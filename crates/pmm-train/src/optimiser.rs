@@ -24,6 +24,13 @@ pub enum Rule {
         /// Its settings.
         config: MuonConfig,
     },
+    /// Muon, for the kernel of a convolution as a matrix of outputs × (inputs · side²).
+    MuonKernel {
+        /// Outputs, and inputs times the pixels of the kernel.
+        shape: [usize; 2],
+        /// Its settings.
+        config: MuonConfig,
+    },
     /// Adagrad, row by row, for tables of which a step reads few rows: s ← s + g², w ← w − η g/√s. The average of these weights is
     /// the weights themselves, and their gradient is not clipped.
     Adagrad {
@@ -67,7 +74,12 @@ impl Optimiser {
                     None => all.adamw.push(range),
                 },
                 Rule::Muon { shape, pieces, config } => {
-                    all.muon.push(MuonMatrix { range, shape, pieces, config });
+                    let gain = muon::gain(shape[0], shape[1] / pieces);
+                    all.muon.push(MuonMatrix { range, shape, pieces, gain, config });
+                }
+                Rule::MuonKernel { shape, config } => {
+                    let gain = muon::gain(shape[1], shape[0]);
+                    all.muon.push(MuonMatrix { range, shape, pieces: 1, gain, config });
                 }
                 Rule::Adagrad { rate, columns } => all.adagrad.push((range, rate, columns)),
             }
@@ -227,6 +239,32 @@ mod tests {
             assert_eq!((dense, tables), (100_000, 101_000));
             assert_eq!(squares, optimiser.squares(&gradient, all));
             assert!(segments.iter().filter(|segment| !segment.dense.is_empty()).count() >= ranks.min(4));
+        }
+    }
+
+    /// A kernel is a matrix whose rows are the outputs: the step of one with more outputs than inputs is longer, as that of a matrix of
+    /// inputs × outputs is which has more columns than rows.
+    #[test]
+    fn a_kernel_is_a_matrix_turned() {
+        let muon = MuonConfig::default();
+        let gradient = [3.0, -1.0, 0.5, 2.0, 1.0, -4.0, 0.25, 1.5];
+        let turned: Vec<f32> = (0..8).map(|i| gradient[i % 4 * 2 + i / 4]).collect();
+        let moved = |rule: Rule, gradient: &[f32]| {
+            let mut state = State::new(vec![0.0; 8]);
+            Optimiser::new(vec![(0..8, rule)], vec![0.0; 8]).update(
+                &mut state,
+                gradient,
+                1.0,
+                &[],
+                &config(),
+            );
+            state.weights
+        };
+        // Four outputs of two inputs, by rows of inputs and by rows of outputs.
+        let matrix = moved(Rule::Muon { shape: [2, 4], pieces: 1, config: muon }, &turned);
+        let kernel = moved(Rule::MuonKernel { shape: [4, 2], config: muon }, &gradient);
+        for (i, w) in matrix.iter().enumerate() {
+            assert!((w - kernel[i % 4 * 2 + i / 4]).abs() < 1e-6 && w.abs() > 1e-4, "{matrix:?} {kernel:?}");
         }
     }
 

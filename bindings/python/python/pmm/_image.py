@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: A file or folder; an array of images × height × width (× 3) of bytes; or pictures of PIL.
 ImageLike = Any
 Pixels = npt.NDArray[np.uint8]
-Sampler = Literal["sde", "euler", "heun", "dpm", "leap"]
+Sampler = Literal["sde", "euler", "heun", "dpm", "leap", "glide"]
 
 
 def take_images(data: ImageLike, labels: Sequence[Any] | None = None) -> Any:

@@ -52,7 +52,7 @@ fn midpoint(from: f64, to: f64) -> f64 {
 }
 
 /// Replaces mixtures by their means.
-fn to_mean(estimates: &mut Estimates) {
+pub(super) fn to_mean(estimates: &mut Estimates) {
     for estimate in &mut estimates.blocks {
         if let Estimate::Mixture(mixture) = estimate {
             let coordinates = mixture.weight.len() / mixture.components;

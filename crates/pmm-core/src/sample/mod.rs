@@ -6,6 +6,7 @@
 
 mod filter;
 mod flow;
+mod glide;
 mod leap;
 mod ode;
 mod online;
@@ -15,6 +16,7 @@ mod text;
 mod text_run;
 
 pub use filter::Filter;
+pub use glide::glide;
 pub use leap::leap;
 pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};

@@ -3,7 +3,9 @@
 //! | score | question | best |
 //! |---|---|---|
 //! | [`frechet`] | do features have the right mean and covariance? | that of held-out images |
+//! | [`frechet_limit`] | the same, without the bias of few images | about 0 |
 //! | [`kernel_distance`] | do they have the right law? (unbiased, also for few images) | 0 within its error |
+//! | [`precision_recall`] | are samples like real images, and are all kinds of these drawn? | those of held-out images |
 //! | [`neighbours`] | are samples copies of training images? | no closer than held-out images |
 //! | [`class_accuracy`] | do samples show the class that was asked for? | that of held-out images |
 //!
@@ -32,11 +34,13 @@ mod cholesky;
 mod error;
 mod features;
 mod frechet;
+mod frechet_limit;
 mod gaussian;
 mod gaussian_file;
 mod kernel;
 mod moments;
 mod neighbours;
+mod precision;
 mod product;
 mod scores;
 mod singular;
@@ -45,8 +49,10 @@ pub use accuracy::{ClassAccuracy, class_accuracy};
 pub use error::ImageScoreError;
 pub use features::Features;
 pub use frechet::frechet;
+pub use frechet_limit::frechet_limit;
 pub use gaussian::Gaussian;
 pub use kernel::{KernelDistance, kernel_distance};
 pub use moments::Moments;
 pub use neighbours::{Neighbour, neighbours};
+pub use precision::{PrecisionRecall, precision_recall};
 pub use scores::{Beside, Bits, Distances, ImageScores, Nearest};

@@ -29,7 +29,8 @@ pub fn neighbours(
     same_dimension(images.dimension(), among.dimension())?;
     let rows: Vec<&[f32]> = images.rows().collect();
     let nearest = |row: &&[f32]| {
-        let distance = |(index, other): (usize, &[f32])| Neighbour { index, distance: squares(row, other) };
+        let distance =
+            |(index, other): (usize, &[f32])| Neighbour { index, distance: squared_distance(row, other) };
         let mut all: Vec<Neighbour> = among.rows().enumerate().map(distance).collect();
         let order =
             |a: &Neighbour, b: &Neighbour| a.distance.total_cmp(&b.distance).then(a.index.cmp(&b.index));
@@ -46,7 +47,7 @@ pub fn neighbours(
 
 /// The squared distance, in eight sums side by side.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-fn squares(a: &[f32], b: &[f32]) -> f64 {
+pub(super) fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let square = |a: f32, b: f32| (f64::from(a) - f64::from(b)).powi(2);
     let mut sums = [0.0; 8];

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::accuracy::ClassAccuracy;
 use super::kernel::KernelDistance;
+use super::precision::PrecisionRecall;
 
 /// A score of samples beside that of real images which the model has not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,19 +55,26 @@ pub struct Distances {
     pub kernel_name: String,
     /// The Fréchet distances.
     pub frechet: Beside<f64>,
+    /// What they would be for endlessly many samples, if there are enough to tell.
+    pub frechet_limit: Option<Beside<f64>>,
     /// The kernel distances, if there are enough images.
     pub kernel: Option<Beside<KernelDistance>>,
+    /// How far samples and as many of the images that they are compared with cover each other, if there are enough.
+    pub precision: Option<Beside<PrecisionRecall>>,
     /// How many samples, and as many held-out images.
     pub images: usize,
     /// How many images they were compared with.
     pub reference: usize,
 }
 
-/// The median distance to the nearest training image.
+/// How near the nearest training image is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Nearest {
-    /// The medians.
+    /// The median distances.
     pub distance: Beside<f64>,
+    /// The share of samples that are nearer to a training image than 99 in 100 held-out images are: near copies. One in a hundred is what
+    /// a model would get that copies nothing.
+    pub near_copies: f64,
     /// What it is measured in.
     pub unit: String,
     /// How many samples, and as many held-out images.

@@ -1,9 +1,7 @@
 //! EfficientNet-Lite0: inverted bottlenecks without gates, ReLU6, padding as in TensorFlow.
 
-use burn::tensor::Tensor;
-use burn::tensor::activation::relu6;
-
-use super::layers::{Conv, Padding, mean_of_all};
+use super::channels_last::Layer;
+use super::layers::{Conv, Convolve, Padding};
 use super::weights::{Shape, Weights};
 
 /// The width of the features.
@@ -25,31 +23,34 @@ const STAGES: [(usize, usize, usize, usize, usize); 7] = [
 
 /// Expand, convolve each channel alone, project.
 #[derive(Debug)]
-struct Block {
-    expand: Option<Conv>,
-    depthwise: Conv,
-    project: Conv,
+struct Block<C> {
+    expand: Option<C>,
+    depthwise: C,
+    project: C,
     /// Whether the input is added to the output.
     skip: bool,
 }
 
-impl Block {
-    fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        let y = self.expand.as_ref().map_or_else(|| x.clone(), |expand| relu6(expand.forward(x.clone())));
-        let y = self.project.forward(relu6(self.depthwise.forward(y)));
-        if self.skip { y + x } else { y }
+impl<C: Convolve> Block<C> {
+    fn forward(&self, x: C::Image) -> C::Image {
+        let y = match &self.expand {
+            Some(expand) => self.depthwise.convolved(&C::bounded(expand.convolved(&x))),
+            None => self.depthwise.convolved(&x),
+        };
+        let y = self.project.convolved(&C::bounded(y));
+        if self.skip { C::sum(y, &x) } else { y }
     }
 }
 
 /// The network, up to its pooled features.
 #[derive(Debug)]
-pub(super) struct Efficientnet {
-    stem: Conv,
-    blocks: Vec<Block>,
-    head: Conv,
+pub(super) struct Efficientnet<C> {
+    stem: C,
+    blocks: Vec<Block<C>>,
+    head: C,
 }
 
-impl Efficientnet {
+impl Efficientnet<Conv> {
     pub(super) fn new(weights: &mut Weights) -> Result<Self, String> {
         let stem = weights.conv("_conv_stem", "_bn0", conv(3, 32, 3, 2, 1), EPSILON)?;
         let (mut blocks, mut inputs) = (Vec::new(), 32);
@@ -65,11 +66,28 @@ impl Efficientnet {
         Ok(Self { stem, blocks, head })
     }
 
-    /// Pooled features of images `[batch, 3, 224, 224]`.
-    pub(super) fn features(&self, x: Tensor<4>) -> Tensor<2> {
-        let x = relu6(self.stem.forward(x));
+    /// The same for the processor.
+    pub(super) fn with_channels_last(&self) -> Efficientnet<Layer> {
+        let block = |block: &Block<Conv>| Block {
+            expand: block.expand.as_ref().map(Layer::of),
+            depthwise: Layer::of(&block.depthwise),
+            project: Layer::of(&block.project),
+            skip: block.skip,
+        };
+        Efficientnet {
+            stem: Layer::of(&self.stem),
+            blocks: self.blocks.iter().map(block).collect(),
+            head: Layer::of(&self.head),
+        }
+    }
+}
+
+impl<C: Convolve> Efficientnet<C> {
+    /// Features of 224 × 224 pixels of three colours, before they are pooled.
+    pub(super) fn forward(&self, x: &C::Image) -> C::Image {
+        let x = C::bounded(self.stem.convolved(x));
         let x = self.blocks.iter().fold(x, |x, block| block.forward(x));
-        mean_of_all(relu6(self.head.forward(x)))
+        C::bounded(self.head.convolved(&x))
     }
 }
 
@@ -79,7 +97,7 @@ fn block(
     [inputs, inner, outputs]: [usize; 3],
     side: usize,
     stride: usize,
-) -> Result<Block, String> {
+) -> Result<Block<Conv>, String> {
     let mut take = |part: &str, norm: &str, shape: Shape| {
         weights.conv(&format!("{name}.{part}"), &format!("{name}.{norm}"), shape, EPSILON)
     };

@@ -1,6 +1,7 @@
 //! Layers with fixed weights.
 
 use burn::tensor::Tensor;
+use burn::tensor::activation::relu6;
 use burn::tensor::module::{avg_pool2d, conv2d, max_pool2d};
 use burn::tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
 
@@ -14,7 +15,8 @@ pub(super) enum Padding {
 }
 
 impl Padding {
-    fn pairs(self, sides: [usize; 2], kernel: [usize; 2], stride: usize) -> [(usize, usize); 2] {
+    /// Zeros before and after, above and below, then left and right.
+    pub(super) fn pairs(self, sides: [usize; 2], kernel: [usize; 2], stride: usize) -> [(usize, usize); 2] {
         match self {
             Self::Zeros(zeros) => zeros.map(|zeros| (zeros, zeros)),
             Self::Same => [0, 1].map(|axis| {
@@ -43,6 +45,33 @@ impl Conv {
         let padding = self.padding.pairs([height, width], [high, wide], self.stride);
         let options = ConvOptions::new_with_padding([self.stride; 2], padding, [1, 1], self.groups);
         conv2d(x, self.kernel.clone(), Some(self.bias.clone()), options)
+    }
+}
+
+/// What networks that are made of convolutions do to images, of whatever kind these are.
+pub(super) trait Convolve {
+    /// One or more images.
+    type Image: Clone;
+
+    /// The convolution.
+    fn convolved(&self, x: &Self::Image) -> Self::Image;
+    /// Held between 0 and 6.
+    fn bounded(x: Self::Image) -> Self::Image;
+    /// x + more.
+    fn sum(x: Self::Image, more: &Self::Image) -> Self::Image;
+}
+
+impl Convolve for Conv {
+    type Image = Tensor<4>;
+
+    fn convolved(&self, x: &Tensor<4>) -> Tensor<4> {
+        self.forward(x.clone())
+    }
+    fn bounded(x: Tensor<4>) -> Tensor<4> {
+        relu6(x)
+    }
+    fn sum(x: Tensor<4>, more: &Tensor<4>) -> Tensor<4> {
+        x + more.clone()
     }
 }
 

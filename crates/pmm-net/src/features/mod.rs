@@ -21,6 +21,7 @@
 //! # Ok::<(), pmm_net::FeatureError>(())
 //! ```
 
+mod channels_last;
 mod efficientnet;
 mod error;
 mod inception;

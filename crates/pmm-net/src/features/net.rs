@@ -5,9 +5,11 @@ use std::path::Path;
 use burn::tensor::{Device, Tensor, TensorData};
 use rayon::prelude::*;
 
+use super::channels_last::{Layer, Picture};
 use super::efficientnet::{self, Efficientnet};
 use super::error::FeatureError;
 use super::inception::{self, Inception};
+use super::layers::{Conv, mean_of_all};
 use super::resize::{Align, resized};
 use super::resnet::{self, Resnet};
 use super::weights::Weights;
@@ -23,7 +25,9 @@ pub struct FeatureNet {
 #[derive(Debug)]
 enum Net {
     Resnet(Resnet),
-    Efficientnet(Efficientnet),
+    Efficientnet(Efficientnet<Conv>),
+    /// The same on the processor.
+    FastEfficientnet(Efficientnet<Layer>),
     Inception(Inception),
 }
 
@@ -53,7 +57,11 @@ impl FeatureNet {
         let net = if weights.has(resnet::MARK) {
             Net::Resnet(Resnet::new(&mut weights)?)
         } else if weights.has(efficientnet::MARK) {
-            Net::Efficientnet(Efficientnet::new(&mut weights)?)
+            let net = Efficientnet::new(&mut weights)?;
+            match *device == Device::flex() {
+                true => Net::FastEfficientnet(net.with_channels_last()),
+                false => Net::Efficientnet(net),
+            }
         } else if weights.has(inception::MARK) {
             Net::Inception(Inception::new(&mut weights)?)
         } else {
@@ -67,7 +75,7 @@ impl FeatureNet {
     pub fn name(&self) -> String {
         match &self.net {
             Net::Resnet(net) => format!("ResNet-{} of CIFAR-10", net.depth()),
-            Net::Efficientnet(_) => "EfficientNet-Lite0".into(),
+            Net::Efficientnet(_) | Net::FastEfficientnet(_) => "EfficientNet-Lite0".into(),
             Net::Inception(_) => "Inception v3 of 2015-12-05".into(),
         }
     }
@@ -92,7 +100,7 @@ impl FeatureNet {
     pub fn dimension(&self) -> usize {
         match self.net {
             Net::Resnet(_) => resnet::DIMENSION,
-            Net::Efficientnet(_) => efficientnet::DIMENSION,
+            Net::Efficientnet(_) | Net::FastEfficientnet(_) => efficientnet::DIMENSION,
             Net::Inception(_) => inception::DIMENSION,
         }
     }
@@ -120,7 +128,15 @@ impl FeatureNet {
     fn forward(&self, x: Tensor<4>) -> Tensor<2> {
         match &self.net {
             Net::Resnet(net) => net.features(x),
-            Net::Efficientnet(net) => net.features(x),
+            Net::Efficientnet(net) => mean_of_all(net.forward(&x)),
+            Net::FastEfficientnet(net) => {
+                let [_, channels, height, width] = x.dims();
+                let values: Vec<f32> = x.to_data().iter::<f32>().collect();
+                let images = values.chunks_exact(channels * height * width);
+                let features = |image| net.forward(&Picture::of(image, [channels, height, width])).means();
+                let all: Vec<f32> = images.flat_map(features).collect();
+                Tensor::from_data(TensorData::new(all, [x.dims()[0], efficientnet::DIMENSION]), &self.device)
+            }
             Net::Inception(net) => net.features(x),
         }
     }
@@ -152,7 +168,7 @@ impl FeatureNet {
                 deviation: [0.229, 0.224, 0.225].map(|deviation| 255.0 * deviation),
                 together: 32,
             },
-            Net::Efficientnet(_) => Input {
+            Net::Efficientnet(_) | Net::FastEfficientnet(_) => Input {
                 side: 224,
                 align: Align::Centres,
                 mean: same(127.0),

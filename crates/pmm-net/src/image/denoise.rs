@@ -73,10 +73,9 @@ impl Denoiser for ImageDenoiser {
             let mut without = vec![0.0; x_hat.len()];
             ask(&|_| None, &mut without);
             let levels = self.net.levels();
-            x_hat
-                .iter_mut()
-                .zip(&without)
-                .for_each(|(with, without)| *with = levels.guide(*without, *with, self.guidance));
+            x_hat.iter_mut().zip(&without).for_each(|(with, without)| {
+                *with = levels.held(levels.guide(*without, *with, self.guidance))
+            });
         }
         estimates.blocks[0] = Estimate::Mean(x_hat);
     }
@@ -122,6 +121,26 @@ mod tests {
             assert_eq!(draw(0, 1).reals(0), &all.reals(0)[..64], "{pair:?}");
             assert_eq!(draw(4, 2).reals(0), &all.reals(0)[4 * 64..], "{pair:?}");
             assert!(all.reals(0).iter().all(|x| x.is_finite()));
+        }
+    }
+
+    /// Whatever the network says, and however it is guided, an estimate is a pixel that there can be.
+    #[test]
+    fn estimates_are_pixels() {
+        for pair in [ImagePair::Normal, ImagePair::Poisson] {
+            let denoiser = denoiser(pair);
+            let (black, white) = (pair.value(0), pair.value(255));
+            for guidance in [1.0, 1000.0] {
+                let told = denoiser.told(vec![Some(0), Some(1)], guidance);
+                let mut states = States::prior(told.net().space(), 0, 2);
+                let x = Values::new(vec![Elements::from(vec![white; 2 * 64])]);
+                states.draw(&x, &[0.4, 0.6], &Streams::new(3), 0).unwrap();
+                let mut estimates = Estimates::default();
+                estimates.ask(&told, &states).unwrap();
+                let Estimate::Mean(x_hat) = &estimates.blocks[0] else { panic!() };
+                assert!(x_hat.iter().all(|x| (black..=white).contains(x)), "{pair:?} {guidance}: {x_hat:?}");
+                assert!(guidance == 1.0 || x_hat.iter().any(|x| *x == black || *x == white), "{pair:?}");
+            }
         }
     }
 

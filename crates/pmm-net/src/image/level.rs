@@ -88,6 +88,11 @@ impl Levels {
         ((x - self.facts.mean) / self.facts.sd) as f32
     }
 
+    /// An estimate held within what bytes can be: a mean of possible pixels lies among them, so that what the network says beyond is wrong.
+    pub(super) fn held(&self, x_hat: f32) -> f32 {
+        x_hat.clamp(self.pair.value(0), self.pair.value(255))
+    }
+
     /// Moves an estimate without a class towards, and past, that with one: in the natural parameter, which is x itself for
     /// Normal and log x for Poisson.
     pub(super) fn guide(&self, without: f32, with: f32, guidance: f64) -> f32 {

@@ -235,7 +235,7 @@ impl ImageNet {
             for ((view, answers), x_hat) in views.iter().zip(y.chunks(width)).zip(x_hat.chunks_mut(width)) {
                 let level = self.levels.at(view.clock);
                 for ((x_hat, s), answer) in x_hat.iter_mut().zip(view.stat).zip(answers) {
-                    *x_hat = level.estimate(*s, *answer).0 as f32;
+                    *x_hat = self.levels.held(level.estimate(*s, *answer).0 as f32);
                 }
             }
         });

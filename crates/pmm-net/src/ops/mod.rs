@@ -9,7 +9,7 @@ pub(crate) mod decoder;
 mod flex;
 mod layers;
 mod lines;
-mod matmul;
+pub(crate) mod matmul;
 pub(crate) mod mlp;
 mod moving;
 pub(crate) mod ordered;

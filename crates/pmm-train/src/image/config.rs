@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::augment;
 use super::facts::ImageFacts;
+use crate::muon::MuonConfig;
 use crate::train_config::TrainConfig;
 
 /// What a folder is a model of; a table has no such line.
@@ -52,6 +53,10 @@ pub struct ImageConfig {
     pub batch: usize,
     /// The network. Size, channels and classes are those of the images.
     pub net: UnetConfig,
+    /// Muon, for the kernels and matrices of the blocks. Not written where AdamW moves them: models from before there was a choice stay
+    /// the same.
+    #[serde(skip_serializing_if = "MuonConfig::is_off")]
+    pub muon: MuonConfig,
     /// The training.
     pub train: TrainConfig,
 }
@@ -72,6 +77,7 @@ impl Default for ImageConfig {
             valid: 0.05,
             batch: 32,
             net: small(16),
+            muon: MuonConfig::off(),
             train: TrainConfig {
                 learning_rate: 2e-3,
                 beta_2: 0.99,
@@ -222,6 +228,7 @@ impl ImageConfig {
         let must = format!("{numbers} with augment = {}", self.augment);
         SettingError::unless(self.net.augment == numbers, "net.augment", self.net.augment, must)?;
         self.net.check()?;
+        self.muon.check()?;
         self.train.check(self.batch)
     }
 }

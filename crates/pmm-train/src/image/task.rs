@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use pmm_core::{Purpose, Streams};
 use pmm_data::Images;
+use pmm_net::Part;
 use pmm_net::image::{ImageNet, Known, NoisyImage, region};
 use rayon::prelude::*;
 
 use super::augment::Augmentation;
 use super::config::ImageConfig;
 use super::split::split;
+use crate::optimiser::{Rule, Rules};
 use crate::shard::Shard;
 use crate::task::Task;
 
@@ -61,6 +63,17 @@ impl ImageTask {
             bytes.iter().map(value).collect()
         };
         Known { x, observed, label, augment: Vec::new() }
+    }
+
+    /// Muon moves what is inside blocks: kernels, and the matrices by which blocks are told of noise and class.
+    fn rule(&self, part: &Part) -> Rule {
+        let config = self.config.muon;
+        let inside = part.shape[0] > 1 && part.name.split('.').count() == 4;
+        match part.name.contains(".affine.") {
+            _ if !inside => Rule::AdamW,
+            true => Rule::Muon { shape: part.shape, pieces: 1, config },
+            false => Rule::MuonKernel { shape: part.shape, config },
+        }
     }
 
     /// An image of a batch, changed if the settings say so. What is observed of it is chosen on the changed image.
@@ -126,12 +139,20 @@ impl Task for ImageTask {
     fn decayed(&self) -> Vec<f32> {
         self.net.parts().decayed()
     }
+
+    fn rules(&self) -> Rules {
+        if self.config.muon.is_off() {
+            return Rules::new();
+        }
+        self.net.parts().iter().map(|part| (part.range.clone(), self.rule(part))).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::image::ImageFacts;
+    use crate::muon::MuonConfig;
     use pmm_data::{ImageOptions, ImageSource, grid_png};
     use pmm_net::image::ImagePair;
 
@@ -230,6 +251,29 @@ mod tests {
             batches[batch].2.iter().map(|image| image.augment.clone()).collect()
         };
         assert_ne!(told(1), told(2));
+    }
+
+    /// Muon moves kernels and matrices inside blocks, and nothing else; without it there are no rules.
+    #[test]
+    fn muon_moves_the_insides_of_blocks() {
+        assert!(task(ImageConfig::default()).rules().is_empty());
+        let task = task(ImageConfig { muon: MuonConfig::default(), ..ImageConfig::default() });
+        let names = |found: fn(&Rule) -> bool| -> Vec<String> {
+            let rules = task.rules().into_iter().zip(task.net.parts().iter());
+            rules.filter(|((_, rule), _)| found(rule)).map(|(_, part)| part.name.clone()).collect()
+        };
+        let matrices = names(|rule| matches!(rule, Rule::Muon { .. }));
+        assert!(!matrices.is_empty() && matrices.iter().all(|name| name.ends_with(".affine.weight")));
+        let kernels = names(|rule| matches!(rule, Rule::MuonKernel { .. }));
+        let inside = ["conv0", "conv1", "skip", "qkv", "proj"].map(|part| format!(".{part}.weight"));
+        assert!(inside.iter().all(|part| kernels.iter().any(|name| name.ends_with(part))), "{kernels:?}");
+        assert!(kernels.iter().all(|name| inside.iter().any(|part| name.ends_with(part))), "{kernels:?}");
+        let rest = names(|rule| *rule == Rule::AdamW);
+        for name in
+            ["map_layer0.weight", "enc.8x8_conv.weight", "out_conv.weight", "enc.8x8_block0.norm0.weight"]
+        {
+            assert!(rest.iter().any(|found| found == name), "{name}: {rest:?}");
+        }
     }
 
     #[test]

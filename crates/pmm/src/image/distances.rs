@@ -6,7 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use pmm_data::{NamedArray, read_npz, write_npz};
-use pmm_eval::image::{Beside, Distances, Features, Gaussian, Moments, frechet, kernel_distance};
+use pmm_eval::image::{
+    Beside, Distances, Features, Gaussian, Moments, PrecisionRecall, frechet, frechet_limit, kernel_distance,
+    precision_recall,
+};
 use pmm_net::FeatureNet;
 
 use super::model::Model;
@@ -100,7 +103,15 @@ pub(crate) fn distances(found: &Found<'_>, seed: u64, notes: &mut Vec<String>) -
             None
         }
     };
+    let limit = |features: &Features| frechet_limit(features, &found.gaussian, seed);
+    let limits = (limit(&found.samples)?, limit(&found.held_out)?);
+    let frechet_limit = match limits {
+        (Some(samples), Some(held_out)) => Some(Beside { samples, held_out }),
+        _ => None,
+    };
     Ok(Distances {
+        frechet_limit,
+        precision: precision(found, notes)?,
         network: found.net.name(),
         frechet_name: found.net.frechet_name(),
         kernel_name: found.net.kernel_name(),
@@ -109,6 +120,20 @@ pub(crate) fn distances(found: &Found<'_>, seed: u64, notes: &mut Vec<String>) -
         images: found.samples.len(),
         reference: found.reference.len(),
     })
+}
+
+/// Precision and recall, against as many images of the reference as there are samples; none where there are too few.
+fn precision(found: &Found<'_>, notes: &mut Vec<String>) -> Result<Option<Beside<PrecisionRecall>>, Error> {
+    let count = found.samples.len();
+    let some = found.reference.rows().take(count).flatten().copied().collect();
+    let real = Features::new(found.reference.dimension(), some)?;
+    match (precision_recall(&found.samples, &real), precision_recall(&found.held_out, &real)) {
+        (Ok(samples), Ok(held_out)) => Ok(Some(Beside { samples, held_out })),
+        (Err(error), _) | (_, Err(error)) => {
+            notes.push(format!("no precision and recall: {error}"));
+            Ok(None)
+        }
+    }
 }
 
 /// By network and data: `cache/resnet-20-of-cifar-10-0123456789abcdef.npz` in the model's folder.

@@ -1,8 +1,8 @@
 //! How images are drawn: the sampler and its number of calls.
 
 use pmm_core::{
-    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, leap, ode,
-    online,
+    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, glide, leap,
+    ode, online,
 };
 use pmm_net::image::{ImageDenoiser, ImagePair};
 use pmm_train::image::ImageFacts;
@@ -11,6 +11,8 @@ use crate::error::Error;
 
 /// The noise level at which the ODE begins.
 const SIGMA_MAX: f64 = 80.0;
+/// The same for counts, where it is a = 1/σ² at which the first events have come: a few in an image.
+const SIGMA_MAX_COUNTS: f64 = 18.0;
 /// The exponent of Karras's steps.
 const RHO: f64 = 7.0;
 /// The noise levels between which churn applies.
@@ -29,6 +31,8 @@ pub enum Sampler {
     Dpm,
     /// Midpoint tau-leaping, two calls a step. For the Poisson pair.
     Leap,
+    /// Few events drawn and many moved by their flow, one call a step. For the Poisson pair.
+    Glide,
 }
 
 /// What Algorithm 1 takes at the end of the clock.
@@ -45,7 +49,7 @@ pub enum Ending {
 pub struct Drawing {
     /// The sampler: DPM-Solver for the Normal pair, leaping for the Poisson pair.
     pub sampler: Option<Sampler>,
-    /// Network calls for an image: 20 for an ODE, 250 for Algorithm 1, 100 for leaping.
+    /// Network calls for an image: 20 for an ODE and for gliding, 250 for Algorithm 1, 100 for leaping.
     pub calls: Option<usize>,
     /// Noise put back on the way, such as 40; for Heun's method.
     pub churn: Option<f64>,
@@ -74,10 +78,14 @@ impl Drawing {
     pub(crate) fn check(&self, pair: ImagePair) -> Result<(), Error> {
         let sampler = self.sampler(pair);
         let (fits, name, known) = match pair {
-            ImagePair::Normal => (sampler != Sampler::Leap, "Normal", "sde, euler, heun and dpm"),
-            ImagePair::Poisson => {
-                (matches!(sampler, Sampler::Sde | Sampler::Leap), "Poisson", "sde and leap")
+            ImagePair::Normal => {
+                (!matches!(sampler, Sampler::Leap | Sampler::Glide), "Normal", "sde, euler, heun and dpm")
             }
+            ImagePair::Poisson => (
+                matches!(sampler, Sampler::Sde | Sampler::Leap | Sampler::Glide),
+                "Poisson",
+                "sde, leap and glide",
+            ),
         };
         if !fits {
             let what = format!("this sampler does not draw images of the {name} pair");
@@ -126,6 +134,10 @@ impl Drawing {
                 // Two calls a step, and one at the end.
                 let grid = TimeGrid::uniform(((calls - 1) / 2).max(1))?;
                 return Ok(leap(denoiser, states, &grid, streams, observer)?);
+            }
+            (Sampler::Glide, _) => {
+                let grid = TimeGrid::karras(&clock, SIGMA_MAX_COUNTS, RHO, calls - 1)?;
+                return Ok(glide(denoiser, states, &grid, streams, observer)?);
             }
             (Sampler::Sde, _) => {
                 let finish = match self.ending {

@@ -269,4 +269,7 @@ impl pmm_train::Task for PreviewedTask {
     fn decayed(&self) -> Vec<f32> {
         self.task.decayed()
     }
+    fn rules(&self) -> pmm_train::Rules {
+        self.task.rules()
+    }
 }

@@ -8,7 +8,7 @@ use super::scored::Scored;
 use crate::error::Error;
 
 /// Samples whose neighbours are sought.
-const SOUGHT: usize = 256;
+const SOUGHT: usize = 1000;
 /// Samples that are shown, and neighbours of each.
 const SHOWN: (usize, usize) = (8, 3);
 /// Pixels of all images that are searched, at most: 200 megabytes.
@@ -50,6 +50,7 @@ pub(crate) fn nearest(
     let of_samples = neighbours(&samples, &among, SHOWN.1)?;
     let of_real = neighbours(&held_out, &among, 1)?;
     let score = Nearest {
+        near_copies: near_copies(&of_samples, &of_real),
         distance: Beside { samples: median(&of_samples) / per_pixel, held_out: median(&of_real) / per_pixel },
         unit,
         images: count,
@@ -71,9 +72,33 @@ fn first(neighbours: &[Neighbour]) -> f64 {
     neighbours.first().map_or(f64::NAN, |near| near.distance)
 }
 
+/// The share of samples that are nearer to their nearest than 99 in 100 real images are to theirs.
+fn near_copies(samples: &[Vec<Neighbour>], real: &[Vec<Neighbour>]) -> f64 {
+    let mut distances: Vec<f64> = real.iter().map(|near| first(near)).collect();
+    distances.sort_by(f64::total_cmp);
+    let bound = distances.get(distances.len() / 100).copied().unwrap_or(0.0);
+    samples.iter().filter(|near| first(near) < bound).count() as f64 / samples.len().max(1) as f64
+}
+
 /// The median distance to the nearest.
 fn median(found: &[Vec<Neighbour>]) -> f64 {
     let mut distances: Vec<f64> = found.iter().map(|near| first(near)).collect();
     distances.sort_by(f64::total_cmp);
     distances.get(distances.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 200 real images two are nearer than 2; three of four samples are no copies.
+    #[test]
+    fn copies_are_nearer_than_real_images_are() {
+        let at = |distances: &[f64]| -> Vec<Vec<Neighbour>> {
+            distances.iter().map(|&distance| vec![Neighbour { index: 0, distance }]).collect()
+        };
+        let real: Vec<f64> = (0..200).map(f64::from).collect();
+        assert_eq!(near_copies(&at(&[0.5, 2.0, 40.0, 300.0]), &at(&real)), 0.25);
+        assert_eq!(near_copies(&[], &at(&real)), 0.0);
+    }
 }

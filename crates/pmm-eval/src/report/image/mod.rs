@@ -118,9 +118,10 @@ fn with_raster(page: Page, heading: &str, raster: Option<&Raster>) -> Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::{Beside, Bits, Distances, KernelDistance, Nearest, class_accuracy};
+    use crate::image::{Beside, Bits, Distances, KernelDistance, Nearest, PrecisionRecall, class_accuracy};
 
     fn report() -> ImageReport {
+        let covered = |precision| PrecisionRecall { precision, recall: 0.7 };
         let kernel = |distance| KernelDistance { distance, standard_error: 0.002, subsets: 10, size: 100 };
         let scores = ImageScores {
             bits: Some(Bits { mean: 3.21, standard_error: 0.04, terminal: 0.9, plain: 7.3, images: 128 }),
@@ -129,7 +130,9 @@ mod tests {
                 frechet_name: "Fréchet distance in features of ResNet-20 of CIFAR-10".into(),
                 kernel_name: "kernel distance in features of ResNet-20 of CIFAR-10".into(),
                 frechet: Beside { samples: 4.5, held_out: 0.31 },
+                frechet_limit: Some(Beside { samples: 4.2, held_out: 0.01 }),
                 kernel: Some(Beside { samples: kernel(0.31), held_out: kernel(-0.001) }),
+                precision: Some(Beside { samples: covered(0.61), held_out: covered(0.83) }),
                 images: 1000,
                 reference: 10_000,
             }),
@@ -138,6 +141,7 @@ mod tests {
                 .map(|found| Beside { samples: found.clone(), held_out: found }),
             nearest: Some(Nearest {
                 distance: Beside { samples: 12.0, held_out: 11.5 },
+                near_copies: 0.012,
                 unit: "grey levels <of> 255".into(),
                 images: 256,
                 among: 10_000,
@@ -181,7 +185,7 @@ mod tests {
         assert!(html.contains("levels &lt;of&gt; 255") && !html.contains("NaN") && !html.contains("FID"));
         let names: Vec<String> = report.pictures().into_iter().map(|picture| picture.name).collect();
         assert_eq!(names, ["denoising", "training"]);
-        assert_eq!(report.summary().lines().count(), 6, "{}", report.summary());
+        assert_eq!(report.summary().lines().count(), 10, "{}", report.summary());
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub(super) fn rows(scores: &ImageScores) -> Vec<SummaryRow> {
     let mut rows: Vec<SummaryRow> = scores.bits.iter().map(bits).collect();
     rows.extend(scores.distances.iter().flat_map(distances));
     rows.extend(scores.accuracy.iter().map(accuracy));
-    rows.extend(scores.nearest.iter().map(nearest));
+    rows.extend(scores.nearest.iter().flat_map(nearest));
     rows
 }
 
@@ -41,11 +41,32 @@ fn distances(found: &Distances) -> Vec<SummaryRow> {
         number(frechet.held_out),
         format!("{what}; features of {network}"),
     )];
+    rows.extend(found.frechet_limit.map(|Beside { samples, held_out }| {
+        let meaning = "what it would be for endlessly many images: about 0 for the same law".to_owned();
+        row("its limit", number(samples), number(held_out), meaning)
+    }));
     rows.extend(found.kernel.map(|Beside { samples, held_out }| {
         let show =
             |found: KernelDistance| format!("{} ± {}", number(found.distance), number(found.standard_error));
         let meaning = "the same by a kernel, unbiased: about 0 for the same law".to_owned();
         row(&short(&found.kernel_name, "kernel distance"), show(samples), show(held_out), meaning)
+    }));
+    rows.extend(found.precision.into_iter().flat_map(|Beside { samples, held_out }| {
+        let show = |share: f64| format!("{:.1} %", 100.0 * share);
+        [
+            row(
+                "precision",
+                show(samples.precision),
+                show(held_out.precision),
+                "samples that lie where real images do: falls with broken images".into(),
+            ),
+            row(
+                "recall",
+                show(samples.recall),
+                show(held_out.recall),
+                "real images that lie where samples do: falls with missing kinds".into(),
+            ),
+        ]
     }));
     rows
 }
@@ -61,16 +82,24 @@ fn accuracy(found: &Beside<ClassAccuracy>) -> SummaryRow {
     )
 }
 
-fn nearest(found: &Nearest) -> SummaryRow {
-    row(
-        "nearest",
-        number(found.distance.samples),
-        number(found.distance.held_out),
-        format!(
-            "median distance to the nearest of {} training images, {}; much below the baseline: copies",
-            found.among, found.unit
+fn nearest(found: &Nearest) -> [SummaryRow; 2] {
+    [
+        row(
+            "nearest",
+            number(found.distance.samples),
+            number(found.distance.held_out),
+            format!(
+                "median distance to the nearest of {} training images, {}; much below the baseline: copies",
+                found.among, found.unit
+            ),
         ),
-    )
+        row(
+            "near copies",
+            format!("{:.1} %", 100.0 * found.near_copies),
+            "1.0 %".into(),
+            format!("of {} samples, nearer to a training image than 99 in 100 held-out images", found.images),
+        ),
+    ]
 }
 
 /// The verdicts, a sentence each.
