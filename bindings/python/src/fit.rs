@@ -76,13 +76,13 @@ macro_rules! configured {
 
 /// Fits a table; returns the model, and the exception that has stopped the fit early.
 #[pyfunction]
-pub(crate) fn fit_table(
-    py: Python<'_>,
+pub(crate) fn fit_table<'py>(
+    py: Python<'py>,
     data: TableArgument,
     options: FitOptions<'_>,
     of_table: TableOptions,
     running: Running<'_>,
-) -> PyResult<(TableModel, Option<PyErr>)> {
+) -> PyResult<(Bound<'py, TableModel>, Option<PyErr>)> {
     let (overrides, reading) = wishes(&of_table).map_err(|error| raise(py, &error))?;
     let mut fit = table::Fit::new(data.0.reading(reading)).columns(overrides);
     if let Some(target) = &of_table.target {
@@ -99,7 +99,7 @@ pub(crate) fn fit_table(
     }
     let fit = configured!(fit, options);
     let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
-    Ok((TableModel::new(model), interrupt))
+    Ok((TableModel::new(py, model)?, interrupt))
 }
 
 /// What is said of columns, and of how a file is read.
@@ -118,28 +118,28 @@ fn wishes(given: &TableOptions) -> Result<(Overrides, ReadOptions), Error> {
 
 /// Fits texts.
 #[pyfunction]
-pub(crate) fn fit_text(
-    py: Python<'_>,
+pub(crate) fn fit_text<'py>(
+    py: Python<'py>,
     data: TextArgument,
     options: FitOptions<'_>,
     running: Running<'_>,
-) -> PyResult<(TextModel, Option<PyErr>)> {
+) -> PyResult<(Bound<'py, TextModel>, Option<PyErr>)> {
     let fit = configured!(text::Fit::new(data.0), options);
     let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
-    Ok((TextModel::new(model), interrupt))
+    Ok((TextModel::new(py, model)?, interrupt))
 }
 
 /// Fits images.
 #[pyfunction]
-pub(crate) fn fit_images(
-    py: Python<'_>,
+pub(crate) fn fit_images<'py>(
+    py: Python<'py>,
     data: ImageArgument,
     options: FitOptions<'_>,
     running: Running<'_>,
-) -> PyResult<(ImageModel, Option<PyErr>)> {
+) -> PyResult<(Bound<'py, ImageModel>, Option<PyErr>)> {
     let fit = configured!(image::Fit::new(data.0), options);
     let (model, interrupt) = run_stoppable(py, &running, move |watcher| fit.run(watcher))?;
-    Ok((ImageModel::new(model), interrupt))
+    Ok((ImageModel::new(py, model)?, interrupt))
 }
 
 /// Of what kind the data at a path are: `table`, `text` or `image`.
@@ -158,8 +158,8 @@ pub(crate) fn open_model<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let model = run(py, &running, move |_| pmm::open(path))?;
     Ok(match model {
-        Model::Table(model) => Bound::new(py, TableModel::new(model))?.into_any(),
-        Model::Text(model) => Bound::new(py, TextModel::new(model))?.into_any(),
-        Model::Image(model) => Bound::new(py, ImageModel::new(model))?.into_any(),
+        Model::Table(model) => TableModel::new(py, model)?.into_any(),
+        Model::Text(model) => TextModel::new(py, model)?.into_any(),
+        Model::Image(model) => ImageModel::new(py, model)?.into_any(),
     })
 }

@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 
 use crate::arrays::bytes;
 use crate::job::{Running, run};
-use crate::report::{Evaluating, ReportParts, facts};
-use crate::threads::compute;
+use crate::model::AnyModel;
+use crate::report::{Evaluating, ReportParts, evaluated};
 
 /// Images as an argument: the path of a file or folder, or (shape, pixels, labels, classes).
 pub(crate) struct ImageArgument(pub(crate) Data);
@@ -84,12 +84,13 @@ impl ImageDrawing {
 }
 
 /// A model of images.
-#[pyclass(frozen, module = "pmm._pmm")]
-pub(crate) struct ImageModel(pub(crate) Arc<Model>);
+#[pyclass(frozen, extends = AnyModel, module = "pmm._pmm")]
+pub(crate) struct ImageModel(Arc<Model>);
 
 impl ImageModel {
-    pub(crate) fn new(model: Model) -> Self {
-        Self(Arc::new(model))
+    pub(crate) fn new(py: Python<'_>, model: Model) -> PyResult<Bound<'_, Self>> {
+        let model = Arc::new(model);
+        Bound::new(py, PyClassInitializer::from(AnyModel::new(model.clone())).add_subclass(Self(model)))
     }
 }
 
@@ -108,21 +109,6 @@ fn draw(sample: Sample<'_>, watcher: &mut dyn Watcher) -> Result<(Vec<u8>, Vec<O
 
 #[pymethods]
 impl ImageModel {
-    /// Writes the model to a folder; a model that is there is replaced.
-    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        compute(py, || self.0.save(folder))
-    }
-
-    /// Facts, as JSON.
-    fn info(&self, py: Python<'_>) -> PyResult<String> {
-        facts(py, &self.0.info())
-    }
-
-    /// The folder that it was read from or fitted in.
-    fn folder(&self) -> Option<PathBuf> {
-        self.0.folder().map(Into::into)
-    }
-
     /// Channels, height and width; and the names of the classes.
     fn shape(&self) -> ([usize; 3], Vec<String>) {
         (self.0.images().shape, self.0.images().classes.clone())
@@ -172,17 +158,8 @@ impl ImageModel {
     ) -> PyResult<ReportParts> {
         let model = self.0.clone();
         run(py, &running, move |watcher| {
-            let mut evaluate = model.evaluate(test.0).seed(evaluating.seed);
-            if let Some(train) = train {
-                evaluate = evaluate.train(train.0);
-            }
-            if let Some(samples) = samples {
-                evaluate = evaluate.samples(samples.0);
-            }
-            let report = evaluate.run(watcher)?;
-            if let Some(out) = evaluating.out {
-                report.write(out)?;
-            }
+            let evaluate = model.evaluate(test.0);
+            let report = evaluated!(evaluate, train, samples.map(|samples| samples.0), evaluating, watcher);
             let (html, json) = (report.html()?, report.to_json().to_string());
             Ok(ReportParts { html, json, rows: Vec::new(), words: report.summary()?, notes: report.notes })
         })

@@ -8,6 +8,7 @@ mod fit;
 mod image;
 mod job;
 mod laws;
+mod model;
 mod program;
 mod report;
 mod settings;
@@ -28,6 +29,8 @@ mod _pmm {
     use crate::image::ImageModel;
     #[pymodule_export]
     use crate::laws::Laws;
+    #[pymodule_export]
+    use crate::model::AnyModel;
     #[pymodule_export]
     use crate::program::run_program;
     #[pymodule_export]

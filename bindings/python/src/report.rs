@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use pmm::Info;
 use pyo3::prelude::*;
-
-use crate::errors::failure;
 
 /// How an evaluation is made.
 #[derive(FromPyObject)]
@@ -29,8 +26,21 @@ pub(crate) struct ReportParts {
     pub(crate) notes: Vec<String>,
 }
 
-/// Facts about a model as JSON: in words, and all of them.
-pub(crate) fn facts(py: Python<'_>, info: &Info) -> PyResult<String> {
-    let all = serde_json::to_value(info).map_err(|error| failure(py, &error.to_string()))?;
-    Ok(serde_json::json!({ "facts": info.facts(), "info": all }).to_string())
+/// Runs an evaluation and writes its report where one is asked for; the report.
+macro_rules! evaluated {
+    ($evaluate:expr, $train:expr, $samples:expr, $evaluating:expr, $watcher:expr) => {{
+        let mut evaluate = $evaluate.seed($evaluating.seed);
+        if let Some(train) = $train {
+            evaluate = evaluate.train(train.0);
+        }
+        if let Some(samples) = $samples {
+            evaluate = evaluate.samples(samples);
+        }
+        let report = evaluate.run($watcher)?;
+        if let Some(out) = $evaluating.out {
+            report.write(out)?;
+        }
+        report
+    }};
 }
+pub(crate) use evaluated;

@@ -1,6 +1,5 @@
 //! Models of tables.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -15,16 +14,17 @@ use crate::arrow_stream::{ArrowRows, TableArgument};
 use crate::errors::failure;
 use crate::job::{Running, run};
 use crate::laws::{Laws, SharedLaws};
-use crate::report::{Evaluating, ReportParts, facts};
-use crate::threads::compute;
+use crate::model::AnyModel;
+use crate::report::{Evaluating, ReportParts, evaluated};
 
 /// A model of a table.
-#[pyclass(frozen, module = "pmm._pmm")]
-pub(crate) struct TableModel(pub(crate) Arc<Model>);
+#[pyclass(frozen, extends = AnyModel, module = "pmm._pmm")]
+pub(crate) struct TableModel(Arc<Model>);
 
 impl TableModel {
-    pub(crate) fn new(model: Model) -> Self {
-        Self(Arc::new(model))
+    pub(crate) fn new(py: Python<'_>, model: Model) -> PyResult<Bound<'_, Self>> {
+        let model = Arc::new(model);
+        Bound::new(py, PyClassInitializer::from(AnyModel::new(model.clone())).add_subclass(Self(model)))
     }
 }
 
@@ -71,21 +71,6 @@ type Scored<'py> = (
 
 #[pymethods]
 impl TableModel {
-    /// Writes the model to a folder; a model that is there is replaced.
-    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        compute(py, || self.0.save(folder))
-    }
-
-    /// Facts, as JSON.
-    fn info(&self, py: Python<'_>) -> PyResult<String> {
-        facts(py, &self.0.info())
-    }
-
-    /// The folder that it was read from or fitted in.
-    fn folder(&self) -> Option<PathBuf> {
-        self.0.folder().map(Into::into)
-    }
-
     /// The columns, as JSON.
     fn schema(&self, py: Python<'_>) -> PyResult<String> {
         serde_json::to_string(self.0.schema().as_ref()).map_err(|error| failure(py, &error.to_string()))
@@ -234,20 +219,11 @@ impl TableModel {
     ) -> PyResult<ReportParts> {
         let model = self.0.clone();
         run(py, &running, move |watcher| {
-            let mut evaluate = model.evaluate(test.0).seed(evaluating.seed);
-            if let Some(train) = train {
-                evaluate = evaluate.train(train.0);
-            }
-            if let Some(samples) = samples {
-                evaluate = evaluate.samples(samples.0);
-            }
+            let mut evaluate = model.evaluate(test.0);
             if let Some(target) = &evaluating.target {
                 evaluate = evaluate.target(target);
             }
-            let report = evaluate.run(watcher)?;
-            if let Some(out) = evaluating.out {
-                report.write(out)?;
-            }
+            let report = evaluated!(evaluate, train, samples.map(|samples| samples.0), evaluating, watcher);
             let (html, json) = (report.html(), report.to_json().to_string());
             let rows = report.summary().into_iter();
             let rows = rows.map(|row| (row.name, row.value, row.baseline, row.meaning)).collect();

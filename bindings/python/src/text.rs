@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 
 use crate::arrays::vector;
 use crate::job::{Running, run};
-use crate::report::{Evaluating, ReportParts, facts};
-use crate::threads::compute;
+use crate::model::AnyModel;
+use crate::report::{Evaluating, ReportParts, evaluated};
 
 /// Texts as an argument: the path of a file or folder, or a list of documents.
 pub(crate) struct TextArgument(pub(crate) Data);
@@ -105,12 +105,13 @@ impl Completing {
 type Scored<'py> = (Option<String>, usize, usize, f64, f64, f64, Bound<'py, PyArray1<f64>>);
 
 /// A model of texts.
-#[pyclass(frozen, module = "pmm._pmm")]
-pub(crate) struct TextModel(pub(crate) Arc<Model>);
+#[pyclass(frozen, extends = AnyModel, module = "pmm._pmm")]
+pub(crate) struct TextModel(Arc<Model>);
 
 impl TextModel {
-    pub(crate) fn new(model: Model) -> Self {
-        Self(Arc::new(model))
+    pub(crate) fn new(py: Python<'_>, model: Model) -> PyResult<Bound<'_, Self>> {
+        let model = Arc::new(model);
+        Bound::new(py, PyClassInitializer::from(AnyModel::new(model.clone())).add_subclass(Self(model)))
     }
 }
 
@@ -121,21 +122,6 @@ fn readable(text: Vec<u8>) -> String {
 
 #[pymethods]
 impl TextModel {
-    /// Writes the model to a folder; a model that is there is replaced.
-    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        compute(py, || self.0.save(folder))
-    }
-
-    /// Facts, as JSON.
-    fn info(&self, py: Python<'_>) -> PyResult<String> {
-        facts(py, &self.0.info())
-    }
-
-    /// The folder that it was read from or fitted in.
-    fn folder(&self) -> Option<PathBuf> {
-        self.0.folder().map(Into::into)
-    }
-
     /// Tokens of a text that is drawn.
     fn length(&self) -> usize {
         self.0.length()
@@ -219,17 +205,8 @@ impl TextModel {
     ) -> PyResult<ReportParts> {
         let model = self.0.clone();
         run(py, &running, move |watcher| {
-            let mut evaluate = model.evaluate(test.0).seed(evaluating.seed);
-            if let Some(train) = train {
-                evaluate = evaluate.train(train.0);
-            }
-            if let Some(samples) = samples {
-                evaluate = evaluate.samples(samples);
-            }
-            let report = evaluate.run(watcher)?;
-            if let Some(out) = evaluating.out {
-                report.write(out)?;
-            }
+            let evaluate = model.evaluate(test.0);
+            let report = evaluated!(evaluate, train, samples, evaluating, watcher);
             let (html, json) = (report.html(), report.to_json().to_string());
             Ok(ReportParts { html, json, rows: Vec::new(), words: report.summary(), notes: report.notes })
         })

@@ -41,6 +41,28 @@ def test_kinds(road_model: Any, road_rows: Any, tmp_path: Path) -> None:
         road_model.evaluate(road_rows.slice(0, 5))
 
 
+def test_arguments_are_told_by_name_and_value(road_model: Any, road_rows: Any) -> None:
+    wrong: list[tuple[type[Exception], str, Any]] = [
+        (TypeError, "steps='many': a whole number", lambda: pmm.fit(road_rows, steps="many")),
+        (TypeError, "steps=1000.0: a whole number", lambda: pmm.fit(road_rows, steps=1e3)),
+        (ValueError, "seed=-1: at least 0", lambda: pmm.fit(road_rows, seed=-1)),
+        (TypeError, "seed=None: a whole number", lambda: road_model.sample(3, seed=None)),
+        (TypeError, "n='10': a whole number", lambda: road_model.sample("10")),
+        (ValueError, "n=-1: at least 0", lambda: road_model.sample(-1)),
+        (ValueError, "draws=0: at least 1", lambda: road_model.impute(road_rows, draws=0)),
+        (ValueError, "threads=0: at least 1", lambda: pmm.fit(road_rows, threads=0)),
+        (ValueError, "kind='tabel' is none of 'table', 'text', 'image'", lambda: pmm.fit(road_rows, kind="tabel")),
+        (TypeError, "columns={'road': 3}: say a kind", lambda: pmm.fit(road_rows, columns={"road": 3})),
+        (TypeError, "minutes: must be real number", lambda: pmm.fit(road_rows, minutes="two")),
+        (TypeError, "delimiter: .*(char|length)", lambda: pmm.fit("no.csv", kind="table", delimiter=";;")),
+        (ValueError, "3 values for 400 rows", lambda: road_model.predict(road_rows, "minutes").cdf([1, 2, 3])),
+        (ValueError, "values for 400 rows", lambda: road_model.predict(road_rows, "road").logpmf(["lane", "lane"])),
+    ]
+    for kind, words, call in wrong:
+        with pytest.raises(kind, match=words.replace("{", r"\{").replace("}", r"\}")):
+            call()
+
+
 def _making() -> dict[str, Any]:
     return {"seed": 0, "first_row": 0, "key": None, "steps": None, "snap": True}
 

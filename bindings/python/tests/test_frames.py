@@ -203,6 +203,39 @@ def test_names_that_come_twice_and_names_that_are_no_texts() -> None:
         pmm.fit(levels)
 
 
+def test_names_that_are_tuples() -> None:
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({1: draw.integers(0, 9, 100), "b": draw.normal(size=100)})
+    frame.columns = pd.Index([("a", 2), pd.Timestamp("2020-01-01")], tupleize_cols=False)
+    assert list(pmm.fit(frame, steps=10, **SMALL).sample(5).columns) == list(frame.columns)
+
+
+def test_a_series_is_no_table() -> None:
+    for series in (pd.Series([1, 2, 3]), pl.Series([1, 2, 3])):
+        with pytest.raises(TypeError, match="to_frame"):
+            pmm.fit(series)
+
+
+def test_categories_of_anything_are_categories() -> None:
+    """Intervals of cut() and truths, too, come back as what they were, with their order."""
+    draw = np.random.default_rng(6)
+    number = draw.normal(size=150)
+    frame = pd.DataFrame({"number": number, "part": pd.cut(number, 4), "truth": pd.Categorical(number > 0)})
+    frame["month"] = pd.Categorical(pd.PeriodIndex(np.array(["2020-01", "2021-05"])[draw.integers(0, 2, 150)], freq="M"))
+    frame.loc[::5, "part"] = np.nan
+    model = pmm.fit(frame, steps=20, **SMALL)
+    assert model.schema["part"].kind == "category"
+    made, full = model.sample(80), model.impute(frame)
+    for rows in (made, full):
+        assert rows.dtypes.tolist() == frame.dtypes.tolist()
+        assert rows["part"].cat.ordered and isinstance(rows["part"].dropna().iloc[0], pd.Interval)
+    assert not full["part"].isna().any()
+    known = frame["part"].notna()
+    assert full["part"][known].tolist() == frame["part"][known].tolist()
+    some = frame["part"].dropna().iloc[0]
+    assert set(model.sample(9, given={"part": some})["part"]) == {some}
+
+
 def test_cells_that_no_table_has_are_refused_by_name() -> None:
     odd = {
         r"'odd' has cells of several types: 1 \(int\), 'two' \(str\)": [1, "two"],
@@ -227,13 +260,29 @@ def test_what_arrow_has_not_comes_back_as_it_was() -> None:
         }
     )
     model = pmm.fit(frame, steps=10, **SMALL)
+    assert model.schema["grade"].kind == "category", "numbers that are categories are no counts"
     made, full = model.sample(60), model.impute(frame)
     for rows in (made, full):
         assert rows.dtypes.tolist() == frame.dtypes.tolist()
+    assert set(made["grade"]) <= {1, 2, 3} and model.predict(frame, "grade").classes.dtype == np.int64
     assert {cell for cell in made["whole"] if cell is not None} <= {1, 2**60}, "integers, to the last digit"
     assert list(full["grade"].cat.categories) == [3, 2, 1] and full["grade"].cat.ordered
     known = frame["whole"].notna()
     assert full["whole"][known].tolist() == frame["whole"][known].tolist()
+
+
+@pytest.mark.parametrize("step", [86_400 * 10**9, 3600 * 10**9, 60 * 10**9, 10**9, 10**6, 10**3])
+@pytest.mark.parametrize("distinct", [20, ROWS])
+def test_instants_of_nanoseconds_are_what_they_were(step: int, distinct: int) -> None:
+    """Days, hours, minutes, seconds, milliseconds and microseconds stay whole, in columns that repeat and in columns that do not."""
+    draw = np.random.default_rng(7)
+    ticks = 10**9 * 86_400 * 19_000 + step * draw.integers(0, 900, distinct)
+    when = pd.Series(np.resize(ticks, ROWS).astype("datetime64[ns]"))
+    model = pmm.fit(pd.DataFrame({"when": when, "n": draw.integers(0, 5, ROWS)}), steps=5, **SMALL)
+    made = model.sample(200)["when"]
+    assert made.dtype == when.dtype and (made.astype("int64") % step == 0).all()
+    if distinct == 20:
+        assert set(made) <= set(when)
 
 
 def test_columns_that_are_not_modelled_are_told_and_empty() -> None:

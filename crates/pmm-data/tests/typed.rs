@@ -207,6 +207,46 @@ fn kinds_come_from_types() {
     assert_eq!((schema.columns[0].kind, schema.columns[1].kind), (Kind::Count, Kind::Category));
 }
 
+/// Whoever stores numbers or dates as a dictionary says that they are levels: they are no counts, and come back as what they were.
+/// Where they hardly repeat they are numbers.
+#[test]
+fn dictionaries_of_numbers_are_categories() {
+    let codes: ArrayRef =
+        Arc::new((0..90).map(|i| (i % 9 != 4).then_some([7, 30, 500][i % 3])).collect::<Int64Array>());
+    let halves: ArrayRef = Arc::new((0..90).map(|i| Some(0.5 * (i % 4) as f64)).collect::<Float64Array>());
+    let days: ArrayRef = Arc::new((0..90).map(|i| Some(18_000 + 9 * (i % 5))).collect::<Date32Array>());
+    let unlike: ArrayRef = Arc::new((0..90).map(|i| Some(i * i)).collect::<Int64Array>());
+    let packed = |array: &ArrayRef| {
+        let values = Box::new(array.data_type().clone());
+        arrow_cast::cast(array, &DataType::Dictionary(Box::new(DataType::Int8), values)).unwrap()
+    };
+    let plain = [("codes", &codes), ("halves", &halves), ("days", &days), ("unlike", &unlike)];
+    let batch = table(plain.iter().map(|(name, array)| (*name, packed(array))).collect());
+    for source in [memory(&batch), written("t.parquet", &batch), written("t.arrow", &batch)] {
+        let schema = infer(&source);
+        let kinds: Vec<Kind> = schema.columns.iter().map(|column| column.kind).collect();
+        assert_eq!(kinds, [Kind::Category, Kind::Category, Kind::Category, Kind::Count]);
+        assert_eq!(schema.columns[1].reason, "4 levels");
+        let out = decoded(&source, &schema);
+        for (place, (name, array)) in plain.iter().enumerate() {
+            assert_eq!(&same_values(out.column(place)), *array, "{name}");
+        }
+    }
+}
+
+/// Truths in a dictionary, which Arrow itself does not pack.
+#[test]
+fn dictionaries_of_truths_come_back() {
+    let keys = (0..60).map(|i| (i % 7 != 3).then_some(i8::from(i % 3 == 0)));
+    let values: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+    let truths: ArrayRef = Arc::new(DictionaryArray::new(keys.collect::<arrow_array::Int8Array>(), values));
+    let source = memory(&table(vec![("truth", truths.clone())]));
+    let schema = infer(&source);
+    assert_eq!(schema.columns[0].kind, Kind::YesNo);
+    let out = decoded(&source, &schema).column(0).clone();
+    assert_eq!((out.data_type(), &same_values(&out)), (truths.data_type(), &same_values(&truths)));
+}
+
 /// Of typed data only null is missing: markers are levels, an empty text is a text.
 #[test]
 fn only_null_is_missing() {

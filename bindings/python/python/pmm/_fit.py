@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from . import _pmm
+from ._arguments import one_of, whole, whole_or_none
 from ._errors import FitInterrupted
 from ._frames import ArrowStream, TableLike, take
 from ._image import ImageModel, take_images
@@ -107,14 +108,16 @@ def fit(
     3
     """
     options = {
-        "seed": seed,
-        "steps": steps,
+        "seed": whole("seed", seed),
+        "steps": whole_or_none("steps", steps),
         "minutes": minutes,
         "preset": preset,
         "settings": flat_settings(settings),
         "out": out,
         "existing": _existing(replace, resume),
     }
+    if kind is not None:
+        one_of("kind", kind, ("table", "text", "image"))
     found = kind or _kind_of(data, preset)
     of_table = {
         "target": None if target is None else str(target),
@@ -176,11 +179,17 @@ def _fit_table(data: Any, of_table: dict[str, Any], options: dict[str, Any], aro
     with around as running:
         native, interrupt = _pmm.fit_table(source, options, of_table, running)
     model: TableModel = _finished(TableModel(native, giver), interrupt)
-    left_out = [f"{column.name!r} ({column.type})" for column in model.schema if column.kind == "other"]
+    left_out = [column.name for column in model.schema if column.kind == "other"]
     if left_out:
         what = "columns of types that are not modelled are empty in samples"
-        warnings.warn(f"{what}: {', '.join(left_out)}", stacklevel=3)
+        warnings.warn(f"{what}: {', '.join(map(_typed(source), left_out))}", stacklevel=3)
     return model
+
+
+def _typed(source: Any) -> Callable[[str], str]:
+    """Names of columns beside their types, where these are known."""
+    types = {field.name: field.type for field in source.schema} if type(source).__module__.startswith("pyarrow") else {}
+    return lambda name: f"{name!r} ({types[name]})" if name in types else repr(name)
 
 
 def _finished(model: Any, interrupt: BaseException | None) -> Any:
@@ -229,6 +238,8 @@ def _several(name: str, texts: Sequence[str]) -> list[str]:
 def _wishes(columns: Mapping[str, str | Mapping[str, Any]] | None) -> list[tuple[str, str]]:
     wishes = []
     for name, wish in (columns or {}).items():
+        if not isinstance(wish, (str, Mapping)):
+            raise TypeError(f"columns={{{name!r}: {wish!r}}}: say a kind, such as 'category', or a dict of settings")
         for key, value in ({"kind": wish} if isinstance(wish, str) else wish).items():
             text = value if isinstance(value, str) else ";".join(map(str, value))
             wishes.append((f"columns.{name}.{key}", text))

@@ -10,6 +10,7 @@ import importlib.util
 import os
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from ._arguments import one_of
 from ._errors import DataError
 
 if TYPE_CHECKING:
@@ -105,7 +106,9 @@ def _empty_nested(table: Any) -> list[str]:
 def _as_type(column: Any, dtype: Any) -> Any:
     """The column in the type that it had; as it is where a value of it has none, such as a gap among integers."""
     try:
-        found = column.astype(dtype)
+        levels = _levels(dtype)
+        named = column if levels is None else column.map(dict(zip(levels, dtype.categories, strict=True)))
+        found = named.astype(dtype)
     except (TypeError, ValueError):
         return column
     # Some types have no gaps and take any number for one, and a category that is not among theirs for a gap.
@@ -133,8 +136,7 @@ def default_giver(frame: str | None = None) -> Giver:
     if frame is None:
         frame = next((name for name in FRAMES if importlib.util.find_spec(name)), "pyarrow")
     givers: dict[str, type[Giver]] = {"pandas": PandasGiver, "polars": PolarsGiver, "pyarrow": Giver}
-    if frame not in givers:
-        raise ValueError(f"frame={frame!r} is none of {', '.join(map(repr, FRAMES))}")
+    one_of("frame", frame, FRAMES)
     return givers[frame]()
 
 
@@ -143,6 +145,8 @@ def take(data: TableLike, giver: Giver | None = None) -> tuple[Any, Giver]:
     if isinstance(data, (str, os.PathLike)):
         return os.fspath(data), giver or default_giver()
     package = type(data).__module__.partition(".")[0]
+    if package in ("pandas", "polars") and type(data).__name__ == "Series":
+        raise TypeError("a Series is one column, no table: to_frame() makes a table of it")
     if package == "pandas" and hasattr(data, "columns"):
         return _take_pandas(data)
     if package == "polars":
@@ -165,29 +169,46 @@ def _take_pandas(data: Any) -> tuple[Any, Giver]:
     names = [str(label) for label in data.columns]
     _refuse_twins(names)
     try:
-        table = _pyarrow().Table.from_pandas(_dense(data), preserve_index=False)
+        table = _pyarrow().Table.from_pandas(_readable(data), preserve_index=False)
     except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
         raise _unusable(data, error) from error
+    # Names that are tuples are written in another way there.
+    table = table.rename_columns(names) if table.column_names != names else table
     return table, PandasGiver(data.iloc[:0].copy(), table.schema.metadata)
 
 
-def _dense(data: Any) -> Any:
-    """The frame without columns that leave out a value which is most of their cells: Arrow has no such."""
-    sparse = [label for label, dtype in data.dtypes.items() if type(dtype).__name__ == "SparseDtype"]
-    if not sparse:
+def _readable(data: Any) -> Any:
+    """The frame in types that Arrow has: not sparse, and with categories of other things, such as intervals, by their texts."""
+    changed = {}
+    for label, dtype in data.dtypes.items():
+        if type(dtype).__name__ == "SparseDtype":
+            changed[label] = data[label].sparse.to_dense()
+        elif _levels(dtype) is not None:
+            changed[label] = data[label].cat.rename_categories(_levels(dtype))
+    if not changed:
         return data
     data = data.copy(deep=False)
-    for label in sparse:
-        data[label] = data[label].sparse.to_dense()
+    for label, column in changed.items():
+        data[label] = column
     return data
+
+
+def _levels(dtype: Any) -> list[str] | None:
+    """The texts of categories that are neither texts, numbers nor dates: of intervals, say."""
+    categories = getattr(dtype, "categories", None)
+    if categories is None or type(dtype).__name__ != "CategoricalDtype" or categories.dtype.kind in "biufmM":
+        return None
+    texts = [str(category) for category in categories]
+    strange = any(not isinstance(category, str) for category in categories)
+    return texts if strange and len(set(texts)) == len(texts) else None
 
 
 def _unusable(data: Any, error: Exception) -> DataError:
     """Which column cannot be read, and what is in it."""
-    pa = _pyarrow()
+    pa, readable = _pyarrow(), _readable(data)
     for label in data.columns:
         try:
-            pa.array(data[label], from_pandas=True)
+            pa.array(readable[label], from_pandas=True)
         except (ValueError, TypeError, NotImplementedError, OverflowError) as trouble:
             return DataError(f"column {str(label)!r} {_contents(data[label], trouble)}", _ONE_TYPE)
     return DataError(str(error), _ONE_TYPE)

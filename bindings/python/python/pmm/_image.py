@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._arguments import whole, whole_or_none
 from ._errors import DataError
 from ._model import Model
 from ._report import Picture, Report, evaluating
@@ -89,7 +90,7 @@ class ImageModel(Model):
         """
         drawing = _drawing(seed, label, guidance, sampler, calls, churn, ending)
         with Running(progress, threads) as running:
-            pixels, labels = self._native.sample(n, drawing, running)
+            pixels, labels = self._native.sample(whole("n", n), drawing, running)
         images = self._images(pixels)
         if not return_labels:
             return images
@@ -119,7 +120,7 @@ class ImageModel(Model):
             raise DataError(f"a mask of shape {mask.shape} for an image of {planes.shape[2:]}", "give one truth a pixel")
         drawing = _drawing(seed, label, guidance, sampler, calls, churn, ending)
         with Running(progress, threads) as running:
-            pixels, _ = self._native.inpaint(planes.tobytes(), mask.ravel().tolist(), n, drawing, running)
+            pixels, _ = self._native.inpaint(planes.tobytes(), mask.ravel().tolist(), whole("n", n), drawing, running)
         return self._images(pixels)
 
     def evaluate(
@@ -164,11 +165,11 @@ def _drawing(
     ending: str | None,
 ) -> dict[str, Any]:
     return {
-        "seed": seed,
+        "seed": whole("seed", seed),
         "label": None if label is None else str(label),
         "guidance": guidance,
         "sampler": sampler,
-        "calls": calls,
+        "calls": whole_or_none("calls", calls),
         "churn": churn,
         "ending": ending,
     }

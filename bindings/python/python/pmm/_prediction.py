@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ._arguments import whole
 from ._frames import Giver
 
 if TYPE_CHECKING:
@@ -102,7 +103,10 @@ class Prediction:
         if self.is_number:
             return self.logpdf(y)
         places = {level: place for place, level in enumerate(self._native.levels())}
-        wanted = np.broadcast_to(np.asarray(y, dtype=object), (len(self),))
+        wanted = np.asarray(y, dtype=object)
+        if wanted.shape not in ((), (1,), (len(self),)):
+            raise ValueError(f"{wanted.shape} values for {len(self)} rows: give one for all, or one for each")
+        wanted = np.broadcast_to(wanted, (len(self),))
         shares = self.proba()
         found = np.array([places.get(_text(level), -1) for level in wanted], dtype=np.int64)
         picked = shares[np.arange(len(self)), found]
@@ -111,8 +115,7 @@ class Prediction:
 
     def sample(self, k: int = 1) -> Array:
         """``k`` draws in each row: an array of rows × k. The same draws every time; the seed is that of the prediction."""
-        if k < 0:
-            raise ValueError(f"k={k} is no number of draws")
+        k = whole("k", k)
         if self.is_number:
             return self._values(self._native.draws(k))
         return self.classes[self._native.level_draws(k)]
@@ -136,6 +139,8 @@ class Prediction:
 
     def _at(self, points: npt.ArrayLike, function: Any) -> Array:
         numbers = self._numbers(points)
+        if numbers.ndim and numbers.shape[0] not in (1, len(self)):
+            raise ValueError(f"{numbers.shape[0]} values for {len(self)} rows: give one for all, or one for each")
         if numbers.ndim < 2:
             return np.asarray(function(_contiguous(np.broadcast_to(numbers, (len(self),)))))
         numbers = np.broadcast_to(numbers, (len(self), numbers.shape[1]))

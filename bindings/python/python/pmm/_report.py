@@ -9,10 +9,12 @@ import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ._arguments import whole
+
 
 def evaluating(seed: int, out: str | os.PathLike[str] | None, target: str | None = None) -> dict[str, Any]:
     """How an evaluation is made, for the native part."""
-    return {"seed": seed, "out": out, "target": target}
+    return {"seed": whole("seed", seed), "out": out, "target": target}
 
 
 class Score(NamedTuple):

@@ -9,6 +9,8 @@ import time
 from types import TracebackType
 from typing import Any, TypedDict
 
+from ._arguments import misfit, whole_or_none
+
 logger = logging.getLogger("pmm")
 
 #: Seconds before which no bar is shown.
@@ -87,12 +89,10 @@ class Running:
     """Around a job: hears how far it is, shows a bar if somebody sees it, and passes notes on."""
 
     def __init__(self, progress: bool | None = None, threads: int | None = None) -> None:
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads={threads}: at least one is needed")
+        self._threads = whole_or_none("threads", threads, least=1)
         self._shows = _is_watched() if progress is None else progress
         # Who asks for a bar sees it at once.
         self._begin = time.monotonic() + (0 if progress else PATIENCE)
-        self._threads = threads
         self._part: tuple[str, int | None] = ("", None)
         self._bar: Bar | None = None
         self._held_out: float | None = None
@@ -104,6 +104,8 @@ class Running:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+        if (told := misfit(error)) is not None:
+            raise told from None
 
     def _hear(
         self,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from ._arguments import one_of, whole, whole_or_none
 from ._errors import DataError
 from ._frames import Giver, TableLike, default_giver, take
 from ._model import Model
@@ -81,8 +82,7 @@ class TableModel(Model):
         >>> rows.num_rows, set(rows["road"].to_pylist())
         (5, {'lane'})
         """
-        if n < 0:
-            raise ValueError(f"n={n} is no number of rows")
+        n = whole("n", n)
         is_frame = given is not None and not isinstance(given, Mapping)
         wishes = [] if given is None or is_frame else [_wish(str(name), value) for name, value in given.items()]
         partial = take(given, self._giver)[0] if is_frame else None
@@ -116,8 +116,7 @@ class TableModel(Model):
         >>> example_model.impute(gaps)["road"].null_count
         0
         """
-        if draws < 1:
-            raise ValueError(f"draws={draws}: at least one is needed")
+        draws = whole("draws", draws, least=1)
         source, giver = take(data, self._giver)
         wanted = draws if draws > 1 else None
         with Running(progress, threads) as running:
@@ -205,7 +204,7 @@ class TableModel(Model):
     def trace(self, columns: Iterable[str] = (), *, seed: int = 0, threads: int | None = None) -> Picture:
         """A picture of rows in the making: what the model expects of columns, until the values are there."""
         with Running(False, threads) as running:
-            svg, png = self._native.trace(list(columns), seed, running)
+            svg, png = self._native.trace([str(name) for name in columns], whole("seed", seed), running)
         return Picture(svg=svg, png=png)
 
     def __repr__(self) -> str:
@@ -218,17 +217,16 @@ class TableModel(Model):
 
 
 def _making(seed: int, first_row: int, key: Any = None, steps: int | None = None, snap: bool = True) -> MakingDict:
-    if first_row < 0:
-        raise ValueError(f"first_row={first_row}: rows are numbered from 0")
+    first_row = whole("first_row", first_row)
     if key is not None and first_row:
         raise ValueError("key and first_row: rows are known by a column or by their numbers")
     key = None if key is None else str(key)
-    return {"seed": seed, "first_row": first_row, "key": key, "steps": steps, "snap": snap}
+    steps = whole_or_none("steps", steps, least=1)
+    return {"seed": whole("seed", seed), "first_row": first_row, "key": key, "steps": steps, "snap": snap}
 
 
 def _is_unknown(empty: str) -> bool:
-    if empty not in ("missing", "unknown"):
-        raise ValueError(f"empty={empty!r} is neither 'missing' nor 'unknown'")
+    one_of("empty", empty, ("missing", "unknown"))
     return empty == "unknown"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ._arguments import whole, whole_or_none
 from ._errors import DataNotFoundError
 from ._model import Model
 from ._report import Picture, Report, evaluating
@@ -75,10 +76,8 @@ class TextModel(Model):
         temperature, top_k, top_p:
             Below 1 keeps closer to what is likely; the likeliest tokens alone; the fewest that hold a share.
         """
-        if n < 0:
-            raise ValueError(f"n={n} is no number of texts")
-        if length is not None and length < 1:
-            raise ValueError(f"length={length}: at least one token is needed")
+        n = whole("n", n)
+        length = whole_or_none("length", length, least=1)
         drawing = _drawing(seed, order, sampler, steps, temperature, top_k, top_p)
         with Running(progress, threads) as running:
             return self._native.sample(n, given, length, drawing, running)
@@ -114,9 +113,9 @@ class TextModel(Model):
         if return_bits and candidates is None:
             raise ValueError("return_bits: completions are ranked by their bits if candidates= says of how many")
         completing = {
-            "completions": _positive("n", n),
-            "candidates": None if candidates is None else _positive("candidates", candidates),
-            "longest": None if longest is None else _positive("longest", longest),
+            "completions": whole("n", n, least=1),
+            "candidates": whole_or_none("candidates", candidates, least=1),
+            "longest": whole_or_none("longest", longest, least=1),
             "likeliest_length": likeliest_length,
             "whole_words": whole_words,
         }
@@ -139,8 +138,7 @@ class TextModel(Model):
 
         ``orders`` is the number of random orders in which each is read, 8 by default; with 0 it is read from left to right alone.
         """
-        if orders is not None and orders < 0:
-            raise ValueError(f"orders={orders} is no number of orders")
+        orders = whole_or_none("orders", orders)
         taken = take_texts(documents)
         with Running(progress, threads) as running:
             return TextScores(self._native.score(taken, orders, seed, running) if taken else [])
@@ -172,12 +170,6 @@ class TextModel(Model):
             return Picture(svg=self._native.trace(seed, running))
 
 
-def _positive(name: str, number: int) -> int:
-    if number < 1:
-        raise ValueError(f"{name}={number}: at least one is needed")
-    return number
-
-
 def _drawing(
     seed: int,
     order: Order | None,
@@ -188,11 +180,11 @@ def _drawing(
     top_p: float | None,
 ) -> dict[str, Any]:
     return {
-        "seed": seed,
+        "seed": whole("seed", seed),
         "order": order,
         "sampler": sampler,
-        "steps": None if steps is None else _positive("steps", steps),
+        "steps": whole_or_none("steps", steps, least=1),
         "temperature": temperature,
-        "top_k": top_k,
+        "top_k": whole_or_none("top_k", top_k),
         "top_p": top_p,
     }

@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, TimeUnit};
 
 use super::date_profile::DateProfile;
-use super::dates::{DateFormat, DateOrder};
+use super::dates::{DateFormat, DateGrid, DateOrder};
 use super::raw::{DAY, RawKind};
 use super::time_of_day::Zone;
 
@@ -53,11 +53,14 @@ impl DateUnit {
     }
 }
 
-/// The format in which dates of an Arrow type are shown: ISO 8601, in UTC if the type has a zone.
+/// The format in which dates of an Arrow type are shown: ISO 8601, in UTC if the type has a zone. Where all are whole hours, so
+/// are those that are drawn.
 pub(crate) fn iso_format(kind: RawKind, step: i128) -> Option<DateFormat> {
-    let (unit, zoned) = match kind {
-        RawKind::Day => (DateUnit::Day, false),
-        RawKind::Instant { ticks, zoned, .. } => (DateUnit::of_step(step, ticks), zoned),
+    let (unit, zoned, hours) = match kind {
+        RawKind::Day => (DateUnit::Day, false, false),
+        RawKind::Instant { ticks, zoned, .. } => {
+            (DateUnit::of_step(step, ticks), zoned, step % (3_600 * i128::from(ticks)) == 0)
+        }
         _ => return None,
     };
     let mut example = match unit {
@@ -71,7 +74,8 @@ pub(crate) fn iso_format(kind: RawKind, step: i128) -> Option<DateFormat> {
     if zoned {
         example.push('Z');
     }
-    learned(&example)
+    let grid = if hours { DateGrid::Hour } else { DateGrid::Written };
+    Some(DateFormat { grid, ..learned(&example)? })
 }
 
 fn learned(example: &str) -> Option<DateFormat> {
@@ -127,6 +131,7 @@ mod tests {
             (86_400_000, "2020-01-31"),
             (0, "2020-01-31"),
             (60_000, "2020-01-31T10:05Z"),
+            (7_200_000, "2020-01-31T10:00Z"),
             (1_000, "2020-01-31T10:05:07Z"),
             (5, "2020-01-31T10:05:07.125Z"),
         ] {
@@ -136,6 +141,8 @@ mod tests {
             assert_eq!(DateUnit::of(&format).round(value), value);
         }
         assert_eq!(iso_format(RawKind::Int, 1), None);
+        let hours = iso_format(MILLIS, 7_200_000).unwrap();
+        assert_eq!(hours.text(hours.round(1_580_000_000.0)), "2020-01-26T01:00Z");
         assert_eq!(DateUnit::of_step(1, 1_000_000_000), DateUnit::Second { fraction: 6 });
     }
 

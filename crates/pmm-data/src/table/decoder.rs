@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int64Array, LargeStringArray, StringArray, StringViewArray,
+    Array, ArrayRef, BooleanArray, Int8Array, Int64Array, LargeStringArray, StringArray, StringViewArray,
 };
 use arrow_array::{make_array, new_null_array};
 use arrow_schema::{ArrowError, DataType};
@@ -254,6 +255,14 @@ impl<'a> Decoder<'a> {
     fn packed(&self, plain: ArrayRef) -> Result<ArrayRef, WriteError> {
         if plain.data_type() == self.data_type() {
             return Ok(plain);
+        }
+        if let Some(truths) = plain.as_boolean_opt() {
+            // Arrow packs no truths by itself.
+            let keys: ArrayRef =
+                Arc::new(truths.iter().map(|truth| truth.map(i8::from)).collect::<Int8Array>());
+            let values: ArrayRef = Arc::new(BooleanArray::from(vec![false, true]));
+            let packed = dictionary_array(self.data_type(), &keys, &values);
+            return packed.map_err(|error| self.refused(&error));
         }
         arrow_cast::cast(&plain, self.data_type()).map_err(|error| self.refused(&error))
     }

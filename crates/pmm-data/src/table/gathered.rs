@@ -32,9 +32,10 @@ impl Gathered {
         let data_type = field.data_type();
         let text =
             |nature| Self::Text(Box::new(TextProfile::new(limits, place, nature, field.name(), delimiter)));
-        let typed = |typed| Self::Typed(Box::new(TypedProfile::new(typed, limits, place)));
+        let is_dictionary = matches!(data_type, DataType::Dictionary(..));
+        let typed = |typed| Self::Typed(Box::new(TypedProfile::new(typed, is_dictionary, limits, place)));
         match class(data_type) {
-            Class::Text if matches!(data_type, DataType::Dictionary(..)) => text(Nature::Levels),
+            Class::Text if is_dictionary => text(Nature::Levels),
             Class::Text | Class::Null => text(Nature::Unknown),
             Class::Raw(kind) => typed(Typed::Raw(kind)),
             Class::Float(width) => typed(Typed::Float(width)),

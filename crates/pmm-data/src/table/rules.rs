@@ -84,8 +84,10 @@ pub(crate) fn is_typed(profile: &Profile) -> bool {
 }
 
 fn is_dates(profile: &Profile) -> bool {
-    if profile.nature == Nature::Dates {
-        return !matches!(profile.seen, Seen::TooMany);
+    match profile.nature {
+        Nature::Dates => return !matches!(profile.seen, Seen::TooMany),
+        Nature::Levels => return false,
+        _ => {}
     }
     let sampled =
         !matches!(&profile.seen, Seen::Values(sample) if sample.date.is_none() || !sample.tokens.is_empty());
@@ -94,8 +96,10 @@ fn is_dates(profile: &Profile) -> bool {
 
 /// Numbers with at most a fifth, and five kinds, of other texts (such as `<5` or `refused`), which become special values.
 fn is_numbers(profile: &Profile) -> bool {
-    if matches!(profile.nature, Nature::Numbers | Nature::Times) {
-        return !profile.too_long && profile.numbers > 0;
+    match profile.nature {
+        Nature::Numbers | Nature::Times => return !profile.too_long && profile.numbers > 0,
+        Nature::Levels => return false,
+        _ => {}
     }
     let tokens = match &profile.seen {
         Seen::Texts(texts) => texts.values().filter(|entry| entry.value.is_nan()).count(),
@@ -222,7 +226,7 @@ fn category_reason(profile: &Profile, levels: usize) -> String {
         reason += "; integers beyond 2^53 are levels, not numbers";
     } else if profile.ambiguous {
         reason += "; dates whose day and month cannot be told apart stay text";
-    } else if profile.numbers > 0 {
+    } else if profile.numbers > 0 && profile.nature != Nature::Levels {
         reason += &format!(
             "; {} of the cells are numbers, the others are not",
             share(profile.numbers, profile.present())

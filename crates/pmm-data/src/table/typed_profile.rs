@@ -28,6 +28,8 @@ pub(crate) enum Typed {
 #[derive(Debug)]
 pub(crate) struct TypedProfile {
     typed: Typed,
+    /// Whether the values are those of a dictionary: levels, if they repeat.
+    is_dictionary: bool,
     cells: u64,
     missing: u64,
     numbers: u64,
@@ -55,9 +57,10 @@ enum Kept {
 }
 
 impl TypedProfile {
-    pub(crate) fn new(typed: Typed, limits: Limits, place: u64) -> Self {
+    pub(crate) fn new(typed: Typed, is_dictionary: bool, limits: Limits, place: u64) -> Self {
         Self {
             typed,
+            is_dictionary,
             cells: 0,
             missing: 0,
             numbers: 0,
@@ -189,6 +192,9 @@ impl TypedProfile {
             Kept::Sample(sample) => Seen::Values(Box::new(dated(*sample, date, days))),
             Kept::TooMany => Seen::TooMany,
         };
+        let present = self.cells - self.missing;
+        // Numbers that hardly repeat are no category, whatever they are stored in.
+        let repeat = matches!(&seen, Seen::Texts(texts) if 20 * texts.len() as u64 <= 19 * present);
         Profile {
             cells: self.cells,
             missing: self.missing,
@@ -205,7 +211,7 @@ impl TypedProfile {
             infinite: self.infinite,
             steps: self.steps,
             seen,
-            nature: nature(typed),
+            nature: if self.is_dictionary && repeat { Nature::Levels } else { nature(typed) },
         }
     }
 
@@ -263,7 +269,7 @@ mod tests {
     use super::*;
 
     fn profile(typed: Typed, keys: &[Option<i128>]) -> Profile {
-        let mut profile = TypedProfile::new(typed, Limits::new(1), 0);
+        let mut profile = TypedProfile::new(typed, false, Limits::new(1), 0);
         keys.iter().for_each(|key| profile.add_key(*key, || Place::Row(1)));
         profile.finish()
     }
