@@ -22,10 +22,10 @@ SCHEDULES = ["log-linear", "linear", "staircase", "semi-autoregressive"]
 CALLS = [8, 16, 32, 64, 128, 256]
 SAMPLERS = ["steps", "parallel", "confident"]
 STEPS, SCHEDULE_STEPS = 400, 300
-TINY = ["pattern_rate=0.3", "net.hash_bits=19"]
+TINY = ["pattern_rate=0.3", "net.hash_bits=18"]
 # Networks of one size: what each is, and its settings.
 ORDERS = {
-    "ordered": ("ordered, as `text8-tiny`", [*TINY, "order.random=3"]),
+    "ordered": ("ordered, as `text8-tiny`", [*TINY, "order.random=2"]),
     "straight": ("the same, left to right only", [*TINY, "order.random=0", "order.infill=0"]),
     "masked": ("masked", ["net.kind=masked"]),
     "masked-muon": ("masked, with Muon", ["net.kind=masked", "muon.rate=0.02", "train.schedule=trapezoid"]),

@@ -129,9 +129,9 @@ impl TextConfig {
             }
             "text8-tiny" => {
                 // As many characters as it reads have more patterns than a short text.
-                let net = OrderedConfig { hash_bits: 19, ..Default::default() };
+                let net = OrderedConfig { hash_bits: 18, ..Default::default() };
                 // Random orders are the hardest to learn.
-                let order = OrderWeights { random: 3.0, ..Default::default() };
+                let order = OrderWeights { random: 2.0, ..Default::default() };
                 Self { pattern_rate: 0.3, order, net: TextNetConfig::Ordered(net), ..Self::default() }
                     .with_steps(4_300)
             }
