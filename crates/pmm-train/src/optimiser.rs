@@ -251,13 +251,8 @@ mod tests {
         let turned: Vec<f32> = (0..8).map(|i| gradient[i % 4 * 2 + i / 4]).collect();
         let moved = |rule: Rule, gradient: &[f32]| {
             let mut state = State::new(vec![0.0; 8]);
-            Optimiser::new(vec![(0..8, rule)], vec![0.0; 8]).update(
-                &mut state,
-                gradient,
-                1.0,
-                &[],
-                &config(),
-            );
+            let optimiser = Optimiser::new(vec![(0..8, rule)], vec![0.0; 8]);
+            optimiser.update(&mut state, &optimiser.segments(1)[0], gradient, 1.0, &[], &config());
             state.weights
         };
         // Four outputs of two inputs, by rows of inputs and by rows of outputs.
