@@ -13,7 +13,17 @@ from harness import BINARY, HERE, SHARED, Cell, arguments, digest, measure, run,
 
 TABLES = ["adult", "shoppers", "magic", "default"]
 # name: flags of `fit`
-METHODS = {"default": [], "1 minute": ["--minutes", 1], "4 minutes": ["--minutes", 4]}
+SETTINGS = {
+    "2000 steps in random orders": ["in_order=0"],
+    "2000 steps half in order": [],
+    "2000 steps all in order": ["in_order=1"],
+    "2000 steps half in order at twice the rate": ["train.learning_rate=4e-3"],
+    "2000 steps half in order with Muon": ["muon.rate=0.02"],
+}
+METHODS = {"default": [], "1 minute": ["--minutes", 1], "4 minutes": ["--minutes", 4], "trees": ["--set", "net.kind=trees"]}
+METHODS["pooled 4000 steps"] = ["--set", "net.kind=pooled", "--steps", 4000]
+for name, settings in SETTINGS.items():
+    METHODS[name] = ["--steps", 2000, *[word for setting in settings for word in ("--set", setting)]]
 SCORER = SHARED / "suite" / "suite.py"
 PYTHON = HERE / ".venv-suite" / "bin" / "python"
 DATA = HERE / ".work" / "suite"
