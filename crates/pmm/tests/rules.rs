@@ -205,3 +205,24 @@ fn folders_hold_them() {
     let whole = sampled(model().sample(40));
     assert_eq!(sampled(model().sample(15).first_row(25)), whole.slice(25, 15));
 }
+
+/// Days of which none comes twice: new ones do not come twice either, and the report says so.
+#[test]
+fn unique_days_stay_unique() {
+    let day = |i: usize| {
+        let i = i * 37 % 336;
+        format!("2022-{:02}-{:02},{},{}\n", 1 + i / 28, 1 + i % 28, i % 7, i % 5 * 3)
+    };
+    let rows = |some: std::ops::Range<usize>| {
+        Data::from_csv(format!("day,a,b\n{}", some.map(day).collect::<String>()))
+    };
+    let model = Fit::new(rows(0..250)).steps(40).run(&mut ()).unwrap();
+    let batch = sampled(model.sample(250));
+    let days = batch.column_by_name("day").unwrap();
+    let days = days.as_any().downcast_ref::<pmm::arrow::Date32Array>().unwrap();
+    let different: std::collections::HashSet<i32> = days.iter().flatten().collect();
+    assert_eq!(different.len(), 250);
+    let report = model.evaluate(rows(250..336)).run(&mut ()).unwrap();
+    let unique: Vec<_> = report.rules.iter().filter(|rule| rule.rule == "day is unique").collect();
+    assert!(unique.iter().all(|rule| rule.made == 0.0) && !unique.is_empty(), "{:?}", report.rules);
+}

@@ -2,7 +2,7 @@
 
 use pmm_core::{Purpose, Streams};
 use pmm_data::rules::Rule;
-use pmm_data::{Cell, Cells, Coding, Column, Schema, Table as CodedTable};
+use pmm_data::{Cell, Cells, Coding, Column, Schema, Table as CodedTable, UniqueCells};
 use pmm_eval::Prediction;
 use pmm_eval::table::{Frame, KnownRelations, TableScores, bins, scores_with};
 use pmm_net::table::{Conditions, FillOptions, Likelihood};
@@ -271,20 +271,16 @@ impl<'m> Job<'m> {
     /// New rows, as `sample` would make them.
     fn synthesise(&self, rows: usize, watcher: &mut dyn Watcher) -> Result<Vec<Cells>, Error> {
         let columns = self.model.denoiser.net().coordinates().columns.len();
-        let unknown = vec![None; rows * columns];
+        let mut known = vec![None; rows * columns];
+        let unique = UniqueCells::new(self.model.schema(), &self.streams);
+        self.model.set_unique(&unique, 0, &mut known);
         let mut done = 0;
         let options = FillOptions::default();
-        let filled = self.model.denoiser.fill(
-            &unknown,
-            &Conditions::default(),
-            0,
-            options,
-            &self.streams,
-            |rows| {
+        let filled =
+            self.model.denoiser.fill(&known, &Conditions::default(), 0, options, &self.streams, |rows| {
                 done += rows as u64;
                 watcher.notice(Event::Progress { done });
-            },
-        )?;
+            })?;
         Ok(self.model.columns_of(&filled, rows))
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pmm_data::Schema;
+use pmm_data::{Cell, Schema, UniqueCells};
 use pmm_net::Device;
 use pmm_net::table::{ColumnPlace, TableDenoiser};
 use pmm_train::table::TableConfig;
@@ -107,6 +107,19 @@ impl Model {
     /// The folder that it was read from or fitted in.
     pub fn folder(&self) -> Option<&Path> {
         self.fitted.folder.as_deref()
+    }
+
+    /// Makes the cells of columns that never repeat known in rows `[rows, columns]` of the modelled columns, of which the first is number
+    /// `first` of the whole.
+    pub(super) fn set_unique(&self, unique: &UniqueCells, first: u64, known: &mut [Option<Cell>]) {
+        let places = &self.denoiser.net().coordinates().columns;
+        for (number, row) in (first..).zip(known.chunks_exact_mut(places.len().max(1))) {
+            for (column, cell) in unique.of(number) {
+                if let Some(at) = places.iter().position(|place| place.column == column) {
+                    row[at] = Some(cell);
+                }
+            }
+        }
     }
 
     /// New rows.

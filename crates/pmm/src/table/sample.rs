@@ -163,14 +163,7 @@ impl SampledRows<'_> {
         self.next += rows as u64;
         let mut known = self.row.repeat(rows);
         if let Some(unique) = &self.unique {
-            let places = &self.model.denoiser.net().coordinates().columns;
-            for (number, row) in (first..).zip(known.chunks_exact_mut(self.row.len().max(1))) {
-                for (column, cell) in unique.of(number) {
-                    if let Some(at) = places.iter().position(|place| place.column == column) {
-                        row[at] = Some(cell);
-                    }
-                }
-            }
+            self.model.set_unique(unique, first, &mut known);
         }
         let columns = self.fill(&known, first)?;
         self.decoded(columns, first)
