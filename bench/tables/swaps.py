@@ -13,7 +13,8 @@ from pathlib import Path
 
 from rules import DATA, HERE, markdown, pmm, split
 
-TABLES = ["seaborn-penguins", "abalone", "california-housing", "adult-train", "shoppers-intention", "bike-sharing-hour"]
+# Tables whose first line names the columns.
+TABLES = ["seaborn-penguins", "california-housing", "shoppers-intention", "bike-sharing-hour"]
 # Rows that are scored, at most.
 MOST = 2000
 
@@ -85,7 +86,8 @@ def main():
         print(*lines[-1], flush=True)
     head = ["table", "rows", "with a swapped cell", "AUC of the row's surprise", "the cell is named first", "by chance", "score, s"]
     settings = f"`--minutes {arguments.minutes}`" if arguments.minutes else "default settings"
-    text = f"# Swapped cells\n\nBy `bench/tables/run swaps`, fits with {settings}: {' '.join(__doc__.split()[6:-7])}\n\n"
+    what = " ".join(__doc__.split("\n\n")[1].split("Writes SWAPS.md")[0].split())
+    text = f"# Swapped cells\n\nBy `bench/tables/run swaps`, fits with {settings}. {what}\n\n"
     (HERE / "SWAPS.md").write_text(text + markdown(head, lines))
 
 
