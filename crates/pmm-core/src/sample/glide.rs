@@ -17,6 +17,7 @@ use crate::states::States;
 
 /// From so many events on, a count moves by the flow.
 const MANY: f64 = 8.0;
+
 /// Glides along the grid, for states whose unobserved coordinates all have Poisson increments ([`Increments::Poisson`]); one call a
 /// step, and one at the end.
 ///
