@@ -157,6 +157,9 @@ fn run<T: Task>(
     let steps = config.train.steps;
     let mut state = State::new(task.initial());
     let mut curve = Curve::new(0, u64::MAX, (steps / POINTS).max(1), look);
+    task.prepare(&mut state, &mut |_, _| true);
+    let (straight, random) = look(&state);
+    eprintln!("read ahead, {:.1} s: {straight:.3?} and {random:.3} bits", processor_seconds() - curve.start);
     // What a fit looks at while it runs is looked at in the end only: that takes time, too.
     let train_config = TrainConfig { validate_every: steps, ..config.train };
     train(task, &train_config, &pmm_train::Alone, &mut state, &mut curve)?;

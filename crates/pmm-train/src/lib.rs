@@ -6,6 +6,7 @@
 //! several [`ranks`] share the work, whatever their number. [`table`],
 //! [`text`] and [`image`] have the settings and the task of each kind of data.
 
+mod adagrad;
 mod adamw;
 mod gain;
 pub mod image;

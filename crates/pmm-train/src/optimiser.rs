@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::adagrad::adagrad;
 use crate::adamw;
 use crate::muon::{self, MuonConfig, MuonMatrix, Pace};
 use crate::segment::{Segment, common};
@@ -44,9 +45,6 @@ pub enum Rule {
 /// The rule of every weight: ranges that follow each other from the first weight to the last, those of [`Rule::Adagrad`] at the end.
 /// None at all: AdamW for all.
 pub type Rules = Vec<(Range<usize>, Rule)>;
-
-/// Added to √s.
-const EPSILON: f32 = 1e-10;
 
 /// All rules at work.
 #[derive(Debug)]
@@ -159,21 +157,12 @@ impl Optimiser {
             let from = rows.partition_point(|&row| row < range.start);
             let to = rows.partition_point(|&row| row < range.end);
             for &row in &rows[from..to] {
-                let kept = row - segment.rows_origin();
-                adagrad(state, row..row + columns, kept, gradient, (rate * share) as f32);
+                let (kept, row) = (row - segment.rows_origin(), row..row + columns);
+                let sums = &mut state.second_moment[kept..kept + columns];
+                adagrad(&mut state.weights[row.clone()], sums, &gradient[row.clone()], (rate * share) as f32);
+                state.average[kept..kept + columns].copy_from_slice(&state.weights[row]);
             }
         }
-    }
-}
-
-/// Moves a row, whose moments and average are at `kept`.
-fn adagrad(state: &mut State, row: Range<usize>, kept: usize, gradient: &[f32], rate: f32) {
-    let sums = state.second_moment[kept..].iter_mut();
-    let weights = state.weights[row.clone()].iter_mut().zip(&mut state.average[kept..]);
-    for ((sum, (w, average)), g) in sums.zip(weights).zip(&gradient[row]) {
-        *sum += g * g;
-        *w -= rate * g / (sum.sqrt() + EPSILON);
-        *average = *w;
     }
 }
 

@@ -114,6 +114,7 @@ impl<T: Task> Run<'_, T> {
                 if converged(state, config) {
                     let Some(horizon) = second(state, config) else { return Ok(Outcome::Converged) };
                     state.begin_again(task.initial(), horizon);
+                    task.prepare(state, &mut |_, _| true);
                     Parts::keep_own(state, self.own());
                     self.config = config.of(state);
                     self.losses = Mean::default();

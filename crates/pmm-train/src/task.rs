@@ -24,6 +24,10 @@ pub trait Task: Sync {
     /// The weights to begin with.
     fn initial(&self) -> Vec<f32>;
 
+    /// Learns what is learned before the first step, for a state with these weights; the same however often it is called. `goes_on`
+    /// hears how far that is (done, of so many) and says whether to go on; where not, the state is left as it was.
+    fn prepare(&self, _: &mut State, _goes_on: &mut dyn FnMut(u64, u64) -> bool) {}
+
     /// Pieces of held-out data, each of which can be looked at by itself; 0 where there are none.
     fn pieces(&self) -> usize;
 

@@ -68,6 +68,39 @@ fn learns_a_rhyme() {
     assert!((held_out - state.best.unwrap().loss).abs() < 0.1);
 }
 
+/// Before the first step the tables of patterns read the text: what is held out costs less at once, and the rest of the state stays. The
+/// same bits for any threads, and however often; where it is stopped, the state is what it was.
+#[test]
+fn tables_of_patterns_read_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(150);
+    let task = task(folder.path(), &config);
+    let read = |threads: usize, times: usize, most: u64| {
+        let mut state = State::new(task.initial());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut told = Vec::new();
+        let mut goes_on = |done: u64, of: u64| {
+            told.push((done, of));
+            done < most
+        };
+        pool.install(|| (0..times).for_each(|_| task.prepare(&mut state, &mut goes_on)));
+        (state, told)
+    };
+    let (state, told) = read(1, 1, u64::MAX);
+    // Of 3,180 characters four fifths are learned: 106 windows of 24.
+    assert_eq!(told, [(0, 106), (64, 106)]);
+    let before = task.held_out_bits(&task.initial());
+    let after = task.held_out_bits(&state.average);
+    assert!(after.left_to_right.mean < 0.6 * before.left_to_right.mean, "{after:?}");
+    assert!(after.random.mean < 0.8 * before.random.mean, "{after:?}");
+    let fresh = State::new(task.initial());
+    assert_eq!(State { weights: fresh.weights.clone(), ..state.clone() }.first_moment, fresh.first_moment);
+    assert_eq!((state.step, state.updates, state.is_whole()), (0, 0, true));
+    assert_eq!(read(3, 1, u64::MAX).0, state);
+    assert_eq!(read(2, 2, u64::MAX).0, state);
+    assert_eq!(read(2, 1, 64).0, fresh);
+}
+
 /// Stopped anywhere and gone on through a file: the same bits, of weights, momenta and tables; also with other threads.
 #[test]
 fn resume_is_exact() {

@@ -201,6 +201,10 @@ impl<K: Kind> Prepared<K> {
         self.begin(task)?;
         let mut state = self.state.take().unwrap_or_else(|| State::new(task.initial()));
         self.meet(watcher)?;
+        // The others begin with the state of rank 0.
+        if state.since() == 0 && self.ranks.rank() == 0 {
+            prepare(task, &mut state, watcher);
+        }
         watcher.notice(Event::Started { what: "fitting", total: Some(self.config.train().steps) });
         let log = match &self.work {
             Some(work) => Some(Log::open(&work.path.join(LOG), state.step)?),
@@ -364,6 +368,21 @@ pub(crate) fn check_data(work: &WorkFolder, folder: &std::path::Path, digest: &s
         return Ok(());
     }
     Err(Error::OtherData { folder: folder.into(), was, is: digest.to_owned() })
+}
+
+/// What is learned before the first step.
+fn prepare(task: &impl Task, state: &mut State, watcher: &mut dyn Watcher) {
+    let mut begun = false;
+    task.prepare(state, &mut |done, total| {
+        if !std::mem::replace(&mut begun, true) {
+            watcher.notice(Event::Started { what: "reading ahead", total: Some(total) });
+        }
+        watcher.notice(Event::Progress { done });
+        !watcher.wants_stop()
+    });
+    if begun {
+        watcher.notice(Event::Finished);
+    }
 }
 
 /// How many steps fit into so many minutes, by a few of them; of each a rank computes `own` shards.

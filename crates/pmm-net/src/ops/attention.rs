@@ -114,7 +114,7 @@ impl Attention<'_> {
 const LANES: usize = 16;
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2+fma"))]
-pub(super) fn softmax(row: &mut [f32]) {
+pub(crate) fn softmax(row: &mut [f32]) {
     let (chunks, rest) = row.as_chunks_mut::<LANES>();
     let mut most = [f32::NEG_INFINITY; LANES];
     for c in 0..chunks.len() {

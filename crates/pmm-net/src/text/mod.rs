@@ -10,6 +10,7 @@ mod ordered_cache;
 mod ordered_config;
 mod ordered_denoise;
 mod ordered_text;
+mod pattern_steps;
 mod schedule;
 
 pub use batch::MaskedText;
@@ -23,4 +24,5 @@ pub use ordered_config::OrderedConfig;
 pub use ordered_denoise::OrderedDenoiser;
 pub use ordered_text::OrderedText;
 pub(crate) use ordered_text::TABLES;
+pub use pattern_steps::PatternSteps;
 pub use schedule::Schedule;

@@ -41,6 +41,8 @@ pub struct TextConfig {
     pub batch: usize,
     /// The largest learning rate of an ordered network's tables of local patterns, which Adagrad moves.
     pub pattern_rate: f64,
+    /// Before the network begins, these tables read the text once, but not more than this many times as many tokens as the network will.
+    pub read_ahead: f64,
     /// The network.
     pub net: TextNetConfig,
     /// In which orders an ordered network learns texts.
@@ -63,7 +65,8 @@ impl Default for TextConfig {
             schedule: Schedule::LogLinear,
             valid: 0.05,
             batch: 16,
-            pattern_rate: 0.1,
+            pattern_rate: 0.3,
+            read_ahead: 16.0,
             net: TextNetConfig::default(),
             order: OrderWeights::default(),
             muon: MuonConfig::default(),
@@ -132,8 +135,7 @@ impl TextConfig {
                 let net = OrderedConfig { hash_bits: 18, ..Default::default() };
                 // Random orders are the hardest to learn.
                 let order = OrderWeights { random: 2.0, ..Default::default() };
-                Self { pattern_rate: 0.3, order, net: TextNetConfig::Ordered(net), ..Self::default() }
-                    .with_steps(4_300)
+                Self { order, net: TextNetConfig::Ordered(net), ..Self::default() }.with_steps(4_300)
             }
             "text8-tiny-masked" => Self::masked().with_steps(4_500),
             "shakespeare" => Self::default().with_steps(1_600),
@@ -217,6 +219,7 @@ impl TextConfig {
         // All bytes, and something to merge.
         SettingError::between("vocabulary", self.vocabulary, 257, 10_000_000)?;
         SettingError::between("pattern_rate", self.pattern_rate, 0.0, 1e3)?;
+        SettingError::between("read_ahead", self.read_ahead, 0.0, 1e6)?;
         self.net.check()?;
         self.order.check()?;
         self.muon.check()?;

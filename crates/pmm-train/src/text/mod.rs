@@ -4,6 +4,7 @@ mod block_rules;
 mod config;
 mod order_weights;
 mod ordered_task;
+mod read_ahead;
 mod split;
 mod task;
 

@@ -11,11 +11,13 @@ use rayon::prelude::*;
 
 use super::block_rules::block_rule;
 use super::config::TextConfig;
+use super::read_ahead::ReadAhead;
 use super::split::split;
 use crate::muon::MuonConfig;
 use crate::optimiser::{Rule, Rules};
 use crate::shard::Shard;
 use crate::task::Task;
+use pmm_store::State;
 
 /// Held-out windows; each is read from left to right and in a random order.
 const VALIDATION: u64 = 64;
@@ -33,6 +35,8 @@ pub struct OrderedTask {
     orders: OrderMixture,
     muon: MuonConfig,
     pattern_rate: f64,
+    /// Windows that the tables of patterns read ahead at most.
+    windows_ahead: u64,
     /// The held-out windows from left to right, then the same in random orders.
     validation: Vec<OrderedText>,
     streams: Streams,
@@ -72,6 +76,7 @@ impl OrderedTask {
             orders: config.order.mixture(config.schedule)?,
             muon: config.muon,
             pattern_rate: config.pattern_rate,
+            windows_ahead: (config.read_ahead * (config.train.steps * config.batch as u64) as f64) as u64,
             validation: Vec::new(),
             streams,
         };
@@ -144,6 +149,21 @@ impl Task for OrderedTask {
 
     fn initial(&self) -> Vec<f32> {
         self.net.initial(&self.streams)
+    }
+
+    /// The tables of patterns read the text.
+    fn prepare(&self, state: &mut State, goes_on: &mut dyn FnMut(u64, u64) -> bool) {
+        let ahead = ReadAhead {
+            net: &self.net,
+            orders: &self.orders,
+            streams: &self.streams,
+            window: &|start| self.window(start),
+            tokens: self.train,
+            most: self.windows_ahead,
+            rate: self.pattern_rate as f32,
+            share: 1.0 / (self.batch * self.net.length()) as f32,
+        };
+        ahead.run(state, goes_on);
     }
 
     fn pieces(&self) -> usize {

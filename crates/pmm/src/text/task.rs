@@ -6,7 +6,7 @@ use pmm_core::{ParameterError, Streams};
 use pmm_data::Tokens;
 use pmm_net::text::{MaskedText, TextNetwork};
 use pmm_train::text::{OrderedBatch, OrderedTask, TextConfig, TextTask};
-use pmm_train::{Rules, Shard, Task};
+use pmm_train::{Rules, Shard, State, Task};
 
 /// The task of a network.
 pub(crate) enum AnyTask {
@@ -64,6 +64,12 @@ impl Task for AnyTask {
         match self {
             Self::Ordered(task) => task.initial(),
             Self::Masked(task) => task.initial(),
+        }
+    }
+    fn prepare(&self, state: &mut State, goes_on: &mut dyn FnMut(u64, u64) -> bool) {
+        match self {
+            Self::Ordered(task) => task.prepare(state, goes_on),
+            Self::Masked(task) => task.prepare(state, goes_on),
         }
     }
     fn pieces(&self) -> usize {
