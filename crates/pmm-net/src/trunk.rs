@@ -8,6 +8,7 @@ use crate::column_attention::ColumnAttention;
 use crate::device::is_fused;
 use crate::mlp::Mlp;
 use crate::ops;
+use crate::ops::ordered_mlp::OrderedRows;
 use crate::ops::revealing::Revealing;
 use crate::parts::Parts;
 use crate::trunk_config::{TrunkConfig, TrunkKind};
@@ -131,6 +132,24 @@ impl Trunk {
         }
     }
 
+    /// The same for all that rows are asked on their ways, added to `gradient`; none where the network has no short cut for that. A loss
+    /// sees the outputs of the column that is asked for.
+    pub(crate) fn backward_in_order(
+        &self,
+        weights: &[f32],
+        rows: &OrderedRows<'_>,
+        masks: &Masks,
+        loss: impl Fn(usize, &[f32], &mut [f32]) -> f64 + Sync,
+        gradient: &mut [f32],
+    ) -> Option<f64> {
+        match &self.net {
+            Net::Mlp(mlp) if self.fused() => {
+                Some(ops::ordered_mlp::gradient(mlp, weights, rows, masks, loss, gradient))
+            }
+            _ => None,
+        }
+    }
+
     /// The same by Burn's autodiff, on any device.
     fn backward_by_burn(
         &self,
@@ -194,8 +213,11 @@ pub(crate) fn to_vec(tensor: Tensor<2>) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use pmm_core::Purpose;
+    use pmm_data::rules::RowWay;
 
     fn numbers(n: usize, key: u64) -> Vec<f32> {
         let mut stream = Streams::new(5).stream(Purpose::DATA, key, 0);
@@ -282,6 +304,67 @@ mod tests {
         }
     }
 
+    /// Rows on ways of their own, some of whose columns follow from others and are not asked for, or are asked for with nothing new known.
+    fn ways() -> Vec<RowWay> {
+        let way = |revealed: &[usize], asked: &[(usize, usize)]| RowWay {
+            revealed: revealed.to_vec(),
+            asked: asked.to_vec(),
+        };
+        let some = [
+            way(&[0, 1, 2], &[(0, 0), (1, 1), (2, 2)]),
+            way(&[2, 0, 1], &[(0, 2), (2, 1)]),
+            way(&[1, 0, 2], &[(1, 0), (1, 2)]),
+            way(&[0], &[]),
+        ];
+        (0..150).map(|row| some[row % 4].clone()).collect()
+    }
+
+    const COLUMNS: [(Range<usize>, Range<usize>); 3] = [(0..4, 0..3), (4..6, 3..4), (6..9, 4..9)];
+
+    /// All questions of a way in one pass are what they are one by one: rows with the features of the columns known by then, and a loss on
+    /// the outputs of the column that is asked for. The gradient is added to what is there.
+    #[test]
+    fn ways_are_their_questions_one_by_one() {
+        let (trunk, weights, x) = case(TrunkKind::Mlp);
+        let ways = ways();
+        let rows = OrderedRows { features: &x, columns: &COLUMNS, ways: &ways };
+        let (mut one_by_one, mut outputs) = (Vec::new(), Vec::new());
+        for (row, way) in ways.iter().enumerate() {
+            for (known, column) in &way.asked {
+                let seen =
+                    |input: &usize| way.revealed[..*known].iter().any(|c| COLUMNS[*c].0.contains(input));
+                one_by_one.extend((0..9).map(|input| if seen(&input) { x[row * 9 + input] } else { 0.0 }));
+                outputs.push(COLUMNS[*column].1.clone());
+            }
+        }
+        let (hidden, slopes) = (trunk.hidden().0, numbers(outputs.len() * 9, 1));
+        let mask = numbers(outputs.len() * hidden, 2).into_iter().map(|u| if u > 0.0 { 2.0 } else { 0.0 });
+        let mask: Vec<f32> = mask.collect();
+        for masks in [vec![], vec![mask.clone(), mask]] {
+            let plain_loss = |question: usize, y: &[f32], slope: &mut [f32]| {
+                let range = outputs[question].clone();
+                slope[range.clone()].copy_from_slice(&slopes[question * 9..][range.clone()]);
+                y[range.clone()].iter().zip(&slope[range]).map(|(y, slope)| f64::from(y * slope)).sum()
+            };
+            let loss = |question: usize, y: &[f32], slope: &mut [f32]| {
+                slope.copy_from_slice(&slopes[question * 9..][outputs[question].clone()]);
+                y.iter().zip(slope).map(|(y, slope)| f64::from(y * *slope)).sum()
+            };
+            let mut expected = vec![0.0; weights.len()];
+            let b = trunk.backward(&weights, one_by_one.clone(), masks.clone(), plain_loss, &mut expected);
+            let mut found = vec![0.5; weights.len()];
+            let a = trunk.backward_in_order(&weights, &rows, &masks, loss, &mut found).unwrap();
+            assert!((a - b).abs() < 1e-5 * b.abs().max(100.0), "{a} {b}");
+            let scale = expected.iter().fold(0f32, |most, g| most.max(g.abs()));
+            for part in trunk.parts().iter() {
+                for at in part.range.clone() {
+                    let gap = (found[at] - 0.5 - expected[at]).abs();
+                    assert!(gap < 1e-5 * scale, "{}: {} {}", part.name, found[at] - 0.5, expected[at]);
+                }
+            }
+        }
+    }
+
     /// One thread or three: the same bits.
     #[test]
     fn threads_change_nothing() {
@@ -294,10 +377,18 @@ mod tests {
                     slope.copy_from_slice(&slopes[row * 9..][..9]);
                     f64::from(y[3])
                 };
+                let on_ways = |question: usize, y: &[f32], slope: &mut [f32]| {
+                    slope.fill(slopes[question]);
+                    f64::from(y[0])
+                };
+                let ways = ways();
+                let rows = OrderedRows { features: &x, columns: &COLUMNS, ways: &ways };
                 pool.install(|| {
                     let mut gradient = vec![0.0; weights.len()];
                     let value = trunk.backward(&weights, x.clone(), vec![], loss, &mut gradient);
-                    (value.to_bits(), gradient)
+                    let ordered = trunk.backward_in_order(&weights, &rows, &vec![], on_ways, &mut gradient);
+                    assert_eq!(ordered.is_some(), kind == TrunkKind::Mlp);
+                    (value.to_bits(), ordered.map(f64::to_bits), gradient)
                 })
             };
             assert_eq!(run(1), run(3));

@@ -35,7 +35,7 @@ pub use date_part::{DatePart, TimeUnit};
 pub use error::{CountError, RuleError};
 pub use evidence::{Evidence, Exception, Found, count};
 pub use find::{Options, find};
-pub use keep::{Allowed, HeapGrid, Keeper, Kept, Ranges, derived_column};
+pub use keep::{Allowed, HeapGrid, Keeper, Kept, Ranges, RowWay, derived_column};
 pub use memory_rows::MemoryRows;
 pub use pattern::{Characters, Pattern, Segment};
 pub use rows::{Batch, Cell, Column, ColumnKind, DateUnit, Rows};

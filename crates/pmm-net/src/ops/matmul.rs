@@ -27,6 +27,11 @@ impl<'a> Matrix<'a> {
         Self { values: self.values, rows: self.columns, columns: self.rows, strides }
     }
 
+    /// What it is stored in.
+    pub(crate) fn values(self) -> &'a [f32] {
+        self.values
+    }
+
     /// Some of its columns.
     pub(crate) fn columns(self, range: Range<usize>) -> Self {
         assert!(

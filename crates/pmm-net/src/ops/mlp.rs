@@ -19,21 +19,19 @@ pub(super) const CHUNK: usize = 64;
 
 /// What the backward pass needs of a chunk.
 #[derive(Default)]
-struct Tape {
+pub(super) struct Tape {
     /// norm(h) before each block, and before the output.
-    normed: Vec<Vec<f32>>,
+    pub(super) normed: Vec<Vec<f32>>,
     /// 1/σ of these rows.
     inverse: Vec<Vec<f32>>,
     /// norm(h) W₁ + b₁ of each block.
     before: Vec<Vec<f32>>,
     /// What W₂ sees.
     hidden: Vec<Vec<f32>>,
-    /// What the output layer sees.
-    last: Vec<f32>,
 }
 
-/// Activations of a batch.
-pub(crate) struct Tapes(Vec<Tape>);
+/// Activations of a batch, and what the output layer sees of each chunk.
+pub(crate) struct Tapes(Vec<(Tape, Vec<f32>)>);
 
 /// Outputs `[rows, outputs]` of features `[rows, inputs]`, whatever batch the rows come in: products of few rows round in their
 /// own way, so a last chunk is filled up with rows of zeros.
@@ -75,33 +73,42 @@ fn forward_chunk(
     y: &mut [f32],
     masks: &[Vec<f32>],
     chunk: usize,
-) -> Tape {
+) -> (Tape, Vec<f32>) {
     let (width, blocks) = (mlp.width(), mlp.blocks());
     let rows = x.len() / mlp.inputs();
+    let masks = masks_of(masks, chunk * CHUNK * width..(chunk * CHUNK + rows) * width);
+    let tape = through_blocks(mlp, layers, layers.linear(0, x), &masks);
+    let mut last = vec![0.0; rows * (width + mlp.straight().len())];
+    for (row, last) in last.chunks_exact_mut(width + mlp.straight().len()).enumerate() {
+        let (left, right) = last.split_at_mut(width);
+        left.copy_from_slice(&tape.normed[blocks][row * width..][..width]);
+        straight(mlp, &x[row * mlp.inputs()..], right);
+    }
+    layers.set_linear(2 + 4 * blocks, &last, y);
+    (tape, last)
+}
+
+/// Of dropout's masks, one a block or none, those of some units.
+pub(super) fn masks_of(masks: &[Vec<f32>], units: Range<usize>) -> Vec<&[f32]> {
+    masks.iter().map(|mask| &mask[units.clone()]).collect()
+}
+
+/// Takes rows of the first layer's sums through the blocks.
+pub(super) fn through_blocks(mlp: &Mlp, layers: Layers<'_>, mut h: Vec<f32>, masks: &[&[f32]]) -> Tape {
     let mut tape = Tape::default();
-    let mut h = layers.linear(0, x);
-    for block in 0..blocks {
-        let (normed, inverse) = norm(&h, width);
+    for block in 0..mlp.blocks() {
+        let (normed, inverse) = norm(&h, mlp.width());
         let before = layers.linear(2 + 4 * block, &normed);
-        let mask = masks.get(block).map(|mask| &mask[chunk * CHUNK * width..][..rows * width]);
-        let hidden = silu(&before, mask);
+        let hidden = silu(&before, masks.get(block).copied());
         layers.add_linear(4 + 4 * block, &hidden, &mut h);
         tape.normed.push(normed);
         tape.inverse.push(inverse);
         tape.before.push(before);
         tape.hidden.push(hidden);
     }
-    let (normed, inverse) = norm(&h, width);
-    let mut last = vec![0.0; rows * (width + mlp.straight().len())];
-    for (row, last) in last.chunks_exact_mut(width + mlp.straight().len()).enumerate() {
-        let (left, right) = last.split_at_mut(width);
-        left.copy_from_slice(&normed[row * width..][..width]);
-        straight(mlp, &x[row * mlp.inputs()..], right);
-    }
-    layers.set_linear(2 + 4 * blocks, &last, y);
+    let (normed, inverse) = norm(&h, mlp.width());
     tape.normed.push(normed);
     tape.inverse.push(inverse);
-    tape.last = last;
     tape
 }
 
@@ -126,8 +133,7 @@ pub(crate) fn backward(
     let seen: Vec<Seen> = chunks
         .map(|(chunk, (slope, tape))| backward_chunk(mlp, &turned, slope, masks, tape, chunk))
         .collect();
-    let pieces: Vec<Piece<'_>> = pieces(mlp, gradient);
-    pieces.into_par_iter().for_each(|piece| {
+    pieces(mlp, gradient).into_par_iter().for_each(|mut piece| {
         let [inputs, outputs] = mlp.parts().get(2 * piece.layer).shape;
         for (chunk, (before, after)) in seen.iter().enumerate() {
             let x = match piece.layer {
@@ -138,22 +144,14 @@ pub(crate) fn backward(
                 Some(d) => d,
                 None => &slope[chunk * CHUNK * outputs..],
             };
-            let rows = x.len() / inputs;
-            let d = &d[..rows * outputs];
-            match &piece.inputs {
-                Some(range) => {
-                    let x = Matrix::new(x, rows, inputs).columns(range.clone()).transposed();
-                    matmul(piece.out, chunk > 0, x, Matrix::new(d, rows, outputs));
-                }
-                None => add_rows(piece.out, d, chunk > 0),
-            }
+            piece.add_product((inputs, outputs), x, &d[..x.len() / inputs * outputs], chunk > 0);
         }
     });
 }
 
 /// The matrices of all layers but the first, transposed once for all chunks: products of few rows with a matrix that is not spend
 /// a third of their time on reading it.
-fn turned_layers(mlp: &Mlp, weights: &[f32]) -> Vec<Vec<f32>> {
+pub(super) fn turned_layers(mlp: &Mlp, weights: &[f32]) -> Vec<Vec<f32>> {
     let turn = |layer: usize| {
         let part = mlp.parts().get(2 * layer);
         turned(&weights[part.range.clone()], part.shape[0])
@@ -162,19 +160,33 @@ fn turned_layers(mlp: &Mlp, weights: &[f32]) -> Vec<Vec<f32>> {
 }
 
 /// What layers have seen of a chunk, and the gradients by what they gave.
-type Seen = (Vec<Vec<f32>>, Vec<Vec<f32>>);
+pub(super) type Seen = (Vec<Vec<f32>>, Vec<Vec<f32>>);
 
 /// A piece of the gradient: of a layer's matrix the rows of some inputs, or its bias.
-struct Piece<'a> {
-    layer: usize,
+pub(super) struct Piece<'a> {
+    pub(super) layer: usize,
     inputs: Option<Range<usize>>,
     out: &'a mut [f32],
+}
+
+impl Piece<'_> {
+    /// Sets or adds what the rows of a chunk say, of what the layer of this shape has seen and what has come back to it.
+    pub(super) fn add_product(&mut self, (inputs, outputs): (usize, usize), x: &[f32], d: &[f32], add: bool) {
+        let rows = x.len() / inputs;
+        match &self.inputs {
+            Some(range) => {
+                let x = Matrix::new(x, rows, inputs).columns(range.clone()).transposed();
+                matmul(self.out, add, x, Matrix::new(d, rows, outputs));
+            }
+            None => add_rows(self.out, d, add),
+        }
+    }
 }
 
 /// Inputs of a layer per piece.
 const SPAN: usize = 128;
 
-fn pieces<'a>(mlp: &Mlp, mut gradient: &'a mut [f32]) -> Vec<Piece<'a>> {
+pub(super) fn pieces<'a>(mlp: &Mlp, mut gradient: &'a mut [f32]) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut take = |len: usize| {
         let (head, tail) = std::mem::take(&mut gradient).split_at_mut(len);
@@ -202,30 +214,46 @@ fn backward_chunk(
     turned: &[Vec<f32>],
     slope: &[f32],
     masks: &[Vec<f32>],
-    tape: Tape,
+    (tape, last): (Tape, Vec<f32>),
     chunk: usize,
 ) -> Seen {
-    let (width, blocks) = (mlp.width(), mlp.blocks());
+    let width = mlp.width();
     let rows = slope.len() / mlp.outputs();
-    let Tape { normed, inverse, before, hidden, last } = tape;
-    // From the gradient by what a layer gave, that by what it saw of the layer before.
-    let through = |layer: usize, d: &[f32], out: &mut [f32]| {
-        let outputs = d.len() / rows;
-        let turned = &turned[layer - 1];
-        let matrix = Matrix::new(turned, outputs, turned.len() / outputs).columns(0..width);
-        matmul(out, false, Matrix::new(d, rows, outputs), matrix);
-    };
+    let masks = masks_of(masks, chunk * CHUNK * width..(chunk * CHUNK + rows) * width);
     let mut d_normed = vec![0.0; rows * width];
-    through(2 * blocks + 1, slope, &mut d_normed);
-    let mut d_h = vec![0.0; rows * width];
+    back_through(turned, 2 * mlp.blocks() + 1, slope, &mut d_normed, width);
+    let (mut seen, after) = back_through_blocks(mlp, turned, d_normed, tape, &masks);
+    seen.push(last);
+    (seen, after)
+}
+
+/// From the gradient by what a layer gave, that by what it saw of the layer before.
+fn back_through(turned: &[Vec<f32>], layer: usize, d: &[f32], out: &mut [f32], width: usize) {
+    let rows = out.len() / width;
+    let (outputs, turned) = (d.len() / rows, &turned[layer - 1]);
+    let matrix = Matrix::new(turned, outputs, turned.len() / outputs).columns(0..width);
+    matmul(out, false, Matrix::new(d, rows, outputs), matrix);
+}
+
+/// What the layers of the blocks have seen of some rows, and the gradients by the outputs of the first layer and of the blocks' layers,
+/// given that by what the output layer saw of the blocks.
+pub(super) fn back_through_blocks(
+    mlp: &Mlp,
+    turned: &[Vec<f32>],
+    mut d_normed: Vec<f32>,
+    tape: Tape,
+    masks: &[&[f32]],
+) -> Seen {
+    let (width, blocks) = (mlp.width(), mlp.blocks());
+    let Tape { normed, inverse, before, hidden } = tape;
+    let mut d_h = vec![0.0; d_normed.len()];
     norm_back(&d_normed, &normed[blocks], &inverse[blocks], width, &mut d_h);
     let mut after = Vec::with_capacity(2 * blocks + 1);
     for block in (0..blocks).rev() {
-        let mut d_hidden = vec![0.0; rows * width];
-        through(2 * block + 2, &d_h, &mut d_hidden);
-        let mask = masks.get(block).map(|mask| &mask[chunk * CHUNK * width..][..rows * width]);
-        silu_back(&mut d_hidden, &before[block], mask);
-        through(2 * block + 1, &d_hidden, &mut d_normed);
+        let mut d_hidden = vec![0.0; d_h.len()];
+        back_through(turned, 2 * block + 2, &d_h, &mut d_hidden, width);
+        silu_back(&mut d_hidden, &before[block], masks.get(block).copied());
+        back_through(turned, 2 * block + 1, &d_hidden, &mut d_normed, width);
         after.push(d_h.clone());
         after.push(d_hidden);
         norm_back(&d_normed, &normed[block], &inverse[block], width, &mut d_h);
@@ -238,6 +266,5 @@ fn backward_chunk(
         seen.push(normed);
         seen.extend(hidden.next());
     }
-    seen.push(last);
     (seen, after)
 }

@@ -14,6 +14,7 @@ pub(crate) mod mlp;
 mod moving;
 pub(crate) mod ordered;
 mod ordered_attention;
+pub(crate) mod ordered_mlp;
 mod ordered_rows;
 pub(crate) mod ordered_step;
 pub(crate) mod orthogonal;
@@ -26,3 +27,5 @@ pub(crate) mod transformer;
 #[cfg(test)]
 mod ways;
 mod winograd;
+
+pub(crate) use attention::softmax;

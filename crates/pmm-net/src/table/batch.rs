@@ -57,6 +57,11 @@ struct Question {
     asked: Vec<bool>,
     /// The column that drawing would come to next, where the row is shown as drawing would see it.
     next: Option<usize>,
+    /// What the row weighs beside others.
+    weight: f32,
+    /// By how many columns that is shared. Whatever the cells are: if rows of which rules tell more were asked for less, and that weighed
+    /// more, laws would be learned from these rows more than from others.
+    hidden: usize,
 }
 
 /// The weight in its row of the column that drawing comes to next.
@@ -100,7 +105,7 @@ impl TableNet {
             ClockKind::Gradual => self.gradual_batch(&cells, &known, streams, place)?,
         };
         for (targets, question) in batch.targets.chunks_exact_mut(columns.max(1)).zip(&questions) {
-            weigh(targets, question, 1.0 / rows.len() as f32);
+            weigh(targets, question, question.weight / rows.len() as f32);
         }
         Ok(batch)
     }
@@ -111,27 +116,29 @@ impl TableNet {
         let keeper = self.keeper();
         if keeper.is_empty() {
             let first = |share: f64| ((share * columns as f64) as usize).min(columns - 1);
-            let (known, next) = match shown {
+            let (known, next): (Vec<bool>, _) = match shown {
                 Shown::Columns(known) => (known, None),
                 Shown::Drawn(share) => ((0..columns).map(|c| c < first(share)).collect(), Some(first(share))),
             };
-            return Question { known, asked: vec![true; columns], next };
+            let hidden = known.iter().filter(|known| !**known).count();
+            return Question { known, asked: vec![true; columns], next, weight: 1.0, hidden };
         }
         // Cells that are not known are not looked at.
         let mut cells = self.rule_cells(table, row);
-        let (known, next) = match shown {
+        let (known, next, weight, hidden) = match shown {
             Shown::Columns(mut known) => {
+                let hidden = (0..columns).filter(|c| !known[*c] && !keeper.is_derived(*c)).count();
                 keeper.settle_learned(&mut cells, &mut known);
-                (known, None)
+                (known, None, 1.0, hidden)
             }
             Shown::Drawn(share) => {
-                let known = keeper.drawn(&mut cells, share);
+                let (known, weight) = keeper.drawn(&mut cells, share);
                 let next = keeper.next(&known);
-                (known, next)
+                (known, next, weight as f32, columns)
             }
         };
         let asked = (0..columns).map(|column| keeper.is_asked(&known, column)).collect();
-        Question { known, asked, next }
+        Question { known, asked, next, weight, hidden }
     }
 
     /// A row of a table as rules see it.
@@ -158,20 +165,31 @@ impl TableNet {
             if known[i] { View::of(&cells[i]) } else { View::default() }
         });
         let target = |i: usize| {
-            let (row, column) = (i / columns, i % columns);
             if known[i] || cells[i].is_unknown() {
                 return KNOWN;
             }
-            let value = cells[i].value.map(|value| {
-                let u = streams.block_stream(Purpose::TIES, column as u32, at.step, at.place(row)).unit();
-                let place = &self.coordinates.columns[column];
-                place.from_value(&self.schema.columns[place.column], value, u) as f32
-            });
-            Target { weight: 1.0, token: cells[i].token, value, mean: 0.0, clock: 0.0 }
+            self.reveal_target(&cells[i], i % columns, i / columns, streams, at)
         };
         let targets = (0..cells.len()).into_par_iter().with_min_len(256).map(target).collect();
         let seen = |(cell, known): (&CellCoordinates, &bool)| if *known { *cell } else { <_>::default() };
         Batch { features, targets, seen: cells.iter().zip(known).map(seen).collect() }
+    }
+
+    /// What the network should say of a cell that is not known, in a row of a batch.
+    pub(super) fn reveal_target(
+        &self,
+        cell: &CellCoordinates,
+        column: usize,
+        row: usize,
+        streams: &Streams,
+        at: BatchRows,
+    ) -> Target {
+        let value = cell.value.map(|value| {
+            let u = streams.block_stream(Purpose::TIES, column as u32, at.step, at.place(row)).unit();
+            let place = &self.coordinates.columns[column];
+            place.from_value(&self.schema.columns[place.column], value, u) as f32
+        });
+        Target { weight: 1.0, token: cell.token, value, mean: 0.0, clock: 0.0 }
     }
 
     fn gradual_batch(
@@ -302,10 +320,9 @@ fn weigh(targets: &mut [Target], question: &Question, weight: f32) {
     for (target, asked) in targets.iter_mut().zip(&question.asked) {
         target.weight *= f32::from(u8::from(*asked));
     }
-    let unknown = targets.iter().filter(|target| target.weight > 0.0).count();
-    let next = question.next.filter(|next| unknown > 1 && targets[*next].weight > 0.0);
+    let next = question.next.filter(|next| question.hidden > 1 && targets[*next].weight > 0.0);
     let left = if next.is_some() { 1.0 - NEXT } else { 1.0 };
-    targets.iter_mut().for_each(|target| target.weight *= weight * left / unknown.max(1) as f32);
+    targets.iter_mut().for_each(|target| target.weight *= weight * left / question.hidden.max(1) as f32);
     if let Some(next) = next {
         targets[next].weight += weight * NEXT;
     }
@@ -315,20 +332,26 @@ fn weigh(targets: &mut [Target], question: &Question, weight: f32) {
 mod tests {
     use super::*;
 
-    /// Half of a row's weight is the next column's, and the rest is shared by all that are asked; a row without one shares evenly.
+    /// Half of a row's weight is the next column's, and the rest is shared by all that are hidden, whether they are asked for or follow from
+    /// others; without a next one all of it is.
     #[test]
     fn what_drawing_comes_to_next_weighs_most() {
         let weights = |known: [bool; 4], asked: [bool; 4], next: Option<usize>| {
             let mut targets: Vec<Target> =
                 known.iter().map(|known| Target { weight: f32::from(u8::from(!known)), ..KNOWN }).collect();
-            weigh(&mut targets, &Question { known: known.into(), asked: asked.into(), next }, 1.0);
+            let hidden = known.iter().filter(|known| !**known).count();
+            let question = Question { known: known.into(), asked: asked.into(), next, weight: 1.0, hidden };
+            weigh(&mut targets, &question, 1.0);
             targets.iter().map(|target| target.weight).collect::<Vec<f32>>()
         };
-        let (first, all) = ([true, false, false, false], [true; 4]);
-        assert_eq!(weights(first, [true, true, true, false], None), [0.0, 0.5, 0.5, 0.0]);
-        assert_eq!(weights(first, [true, true, true, false], Some(1)), [0.0, 0.75, 0.25, 0.0]);
+        let (first, two, all) = ([true, false, false, false], [true, true, false, false], [true; 4]);
+        assert_eq!(weights(two, all, None), [0.0, 0.0, 0.5, 0.5]);
+        assert_eq!(weights(two, [true, true, true, false], None), [0.0, 0.0, 0.5, 0.0]);
+        assert_eq!(weights(two, all, Some(2)), [0.0, 0.0, 0.75, 0.25]);
         assert_eq!(weights([true, true, true, false], all, Some(3)), [0.0, 0.0, 0.0, 1.0]);
-        assert_eq!(weights(first, [true, false, true, false], Some(1)), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(weights(two, [true, true, false, true], Some(2)), [0.0, 0.0, 0.0, 0.5]);
+        let third = 1.0 / 3.0;
+        assert_eq!(weights(first, all, None), [0.0, third, third, third]);
         assert_eq!(weights([true; 4], all, None), [0.0; 4]);
     }
 }

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
-use pmm_net::table::{Answers, Batch, BatchRows, ClockKind, Shares, Shown, TableNet, TableTrees};
+use pmm_net::table::{
+    Answers, Batch, BatchRows, ClockKind, OrderedBatch, Shares, Shown, TableNet, TableTrees,
+};
 use pmm_net::{Masks, Part};
 
+use super::config::MORE_IN_ORDER;
 use crate::muon::MuonConfig;
 use crate::optimiser::{Rule, Rules};
 use crate::shard::Shard;
@@ -22,7 +25,7 @@ pub struct BatchConfig {
     pub dropout: f64,
     /// A column (among the modelled ones) that is asked for alone in a share of the rows.
     pub target: Option<usize>,
-    /// The share of the other rows that are shown as drawing sees them.
+    /// The weight of rows that are learned as drawing sees them.
     pub in_order: f64,
     /// Whether trees, where there are any, have all the say.
     pub trees_alone: bool,
@@ -54,11 +57,11 @@ pub struct TableTask {
     epoch: Mutex<Option<(u64, Arc<Vec<u32>>)>>,
 }
 
-/// A batch with its dropout.
+/// Rows of which any columns are known, and rows on their ways; with their dropout.
 #[derive(Debug)]
 pub struct TrainBatch {
-    batch: Batch,
-    masks: Masks,
+    any: Option<(Batch, Masks)>,
+    ordered: Option<(OrderedBatch, Masks)>,
 }
 
 impl TableTask {
@@ -92,7 +95,10 @@ impl TableTask {
             let batch = task.net.batch(
                 held_out,
                 rows,
-                |row| task.shown(&mut task.streams.stream(Purpose::VALIDATION, 0, first + row as u64)),
+                |row| {
+                    let mut rng = task.streams.stream(Purpose::VALIDATION, 0, first + row as u64);
+                    task.shown(&mut rng, true)
+                },
                 &task.streams,
                 // Steps of training count from 0: far from these.
                 BatchRows::all(u64::MAX - chunk as u64, rows.len()),
@@ -128,8 +134,9 @@ impl TableTask {
         self.net.trims(weights, &self.validation, self.answers.as_ref().map(|answers| (answers, shares)))
     }
 
-    /// Which columns of a row are known: all but the target, those that drawing would know, or any, their number uniform.
-    fn shown(&self, rng: &mut Stream) -> Shown {
+    /// Which columns of a row are known: all but the target, those that drawing would know if there are to be such rows, or any, their
+    /// number uniform.
+    fn shown(&self, rng: &mut Stream, drawn: bool) -> Shown {
         let columns = self.net.coordinates().columns.len();
         let keeper = self.net.keeper();
         let mut known: Vec<bool>;
@@ -137,7 +144,7 @@ impl TableTask {
             && rng.unit() < TARGET_SHARE
         {
             known = (0..columns).map(|column| column != target).collect();
-        } else if self.net.clock() == ClockKind::Reveal && rng.unit() < self.config.in_order {
+        } else if drawn && self.net.clock() == ClockKind::Reveal && rng.unit() < self.config.in_order {
             return Shown::Drawn(rng.unit());
         } else {
             let mut order: Vec<usize> = (0..columns).filter(|column| !keeper.is_derived(*column)).collect();
@@ -175,6 +182,31 @@ impl TableTask {
         order
     }
 
+    /// Of the rows of a shard, those of which any columns are known, and then those that are learned as drawing sees them.
+    fn parts(&self, rows: Range<usize>) -> (Range<usize>, Range<usize>) {
+        if !self.net.learns_in_order() {
+            return (rows, 0..0);
+        }
+        let share = self.config.in_order * rows.len() as f64;
+        let any = rows.start + (rows.len() as f64 - share).round() as usize;
+        let questions = MORE_IN_ORDER * share * self.net.questions_for_a_row();
+        let ordered = questions / self.net.coordinates().columns.len() as f64;
+        (rows.start..any, any..rows.end.min(any + ordered.ceil() as usize))
+    }
+
+    fn any_batch(&self, step: u64, rows: Range<usize>, weight: f32) -> Batch {
+        let shown = |row: usize| {
+            let mut rng = self.streams.stream(Purpose::KNOWN, step, (rows.start + row) as u64);
+            self.shown(&mut rng, !self.net.learns_in_order())
+        };
+        let place = BatchRows { step, first: rows.start, of: self.config.rows };
+        let batch = self.net.batch(&self.table, &self.rows(step, rows.clone()), shown, &self.streams, place);
+        let mut batch =
+            batch.unwrap_or_else(|error| unreachable!("cells were checked when they were read: {error}"));
+        batch.targets.iter_mut().for_each(|target| target.weight *= weight);
+        batch
+    }
+
     fn masks(&self, step: u64, rows: &Range<usize>) -> Masks {
         let (width, blocks) = self.net.hidden();
         let keep = 1.0 - self.config.dropout;
@@ -206,16 +238,23 @@ impl Task for TableTask {
     type Batch = TrainBatch;
 
     fn batch(&self, step: u64, shard: Shard) -> TrainBatch {
-        let range = shard.rows(self.config.rows);
-        let rows = self.rows(step, range.clone());
-        let shown = |row: usize| {
-            self.shown(&mut self.streams.stream(Purpose::KNOWN, step, (range.start + row) as u64))
+        let (any, ordered) = self.parts(shard.rows(self.config.rows));
+        let weight = match (any.is_empty(), ordered.is_empty()) {
+            (false, false) => self.config.in_order as f32,
+            (no_other, _) => f32::from(u8::from(no_other)),
         };
-        let place = BatchRows { step, first: range.start, of: self.config.rows };
-        let batch = self.net.batch(&self.table, &rows, shown, &self.streams, place);
-        let batch =
-            batch.unwrap_or_else(|error| unreachable!("cells were checked when they were read: {error}"));
-        TrainBatch { batch, masks: self.masks(step, &range) }
+        let ordered = (!ordered.is_empty()).then(|| {
+            let place = BatchRows { step, first: ordered.start, of: self.config.rows };
+            let rows = self.rows(step, ordered.clone());
+            let batch = self.net.ordered_batch(&self.table, &rows, weight, &self.streams, place);
+            // Far from the rows of any batch, and from other shards' questions.
+            let first = (1 << 32) + (shard.index << 24);
+            let masks = self.masks(step, &(first..first + batch.questions()));
+            (batch, masks)
+        });
+        let any = (!any.is_empty())
+            .then(|| (self.any_batch(step, any.clone(), 1.0 - weight), self.masks(step, &any)));
+        TrainBatch { any, ordered }
     }
 
     fn batch_rows(&self) -> usize {
@@ -223,8 +262,17 @@ impl Task for TableTask {
     }
 
     fn gradient(&self, weights: &[f32], batch: TrainBatch, gradient: &mut [f32]) -> f64 {
-        let TrainBatch { batch, masks } = batch;
-        self.net.gradient(weights, batch.features, masks, &batch.targets, gradient)
+        let mut loss = 0.0;
+        match batch.any {
+            Some((any, masks)) => {
+                loss += self.net.gradient(weights, any.features, masks, &any.targets, gradient);
+            }
+            None => gradient.fill(0.0),
+        }
+        if let Some((ordered, masks)) = batch.ordered {
+            loss += self.net.ordered_gradient(weights, &ordered, &masks, gradient);
+        }
+        loss
     }
 
     fn initial(&self) -> Vec<f32> {

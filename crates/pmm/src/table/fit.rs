@@ -265,16 +265,13 @@ impl PreparedFit {
     pub fn cost(&self) -> crate::Cost {
         let config = &self.prepared.config;
         let weights = self.prepared.weights();
-        let row = config.net.multiplications(self.prepared.net.columns());
-        // A forward pass and twice that on the way back; two operations each.
-        let operations_per_step = 6.0 * row * config.batch as f64;
+        let columns = self.prepared.net.columns();
         let cells: usize = self.table.columns.iter().map(Cells::len).sum();
         crate::Cost {
             weights,
             megabytes: (cells * 8 + weights * 4 * 8) as f64 / 1e6,
-            operations_per_step,
-            // Two cores of 2020 do some eighty thousand million of these a second.
-            minutes: operations_per_step * config.train.steps as f64 / 8e10 / 60.0,
+            operations_per_step: 2.0 * config.multiplications(columns),
+            minutes: config.minutes(columns),
         }
     }
 

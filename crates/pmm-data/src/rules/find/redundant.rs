@@ -17,6 +17,7 @@ pub(crate) fn reduced(found: Vec<Found>, names: &[String], never_negative: &Hash
     let found = without_pairs(found, never_negative);
     let found = without_worse(found);
     let found = without_derived(found);
+    let found = without_chains(found, names);
     let found = without_coarser(found);
     let found = without_listed(found);
     without_longer_orders(found)
@@ -91,6 +92,23 @@ fn without_worse(mut found: Vec<Found>) -> Vec<Found> {
         !better.iter().any(explains)
     });
     found
+}
+
+/// Of columns that are equal now and then, those that a chain of stronger such rules connects: where the rules of the chain hold, so does
+/// theirs, and what is left of it is not worth a column that is learned.
+fn without_chains(found: Vec<Found>, names: &[String]) -> Vec<Found> {
+    let mut equal: Vec<usize> = (0..found.len())
+        .filter(|at| matches!(found[*at].rule, Rule::Equal { .. }) && found[*at].evidence.share() < 1.0)
+        .collect();
+    equal.sort_by(|a, b| found[*b].evidence.share().total_cmp(&found[*a].evidence.share()));
+    let (mut chains, mut keep) = (Groups::new(names.iter().cloned()), vec![true; found.len()]);
+    for at in equal {
+        if let Rule::Equal { left, right, .. } = &found[at].rule {
+            keep[at] = chains.join(left, right);
+        }
+    }
+    let mut keep = keep.into_iter();
+    found.into_iter().filter(|_| keep.next().unwrap_or(true)).collect()
 }
 
 /// Impossible states of a column that follow from those of a column which it determines, or which determines it.

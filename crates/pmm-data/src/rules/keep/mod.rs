@@ -44,6 +44,15 @@ pub struct Kept<'a> {
     pub derived: Option<usize>,
 }
 
+/// The way through a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowWay {
+    /// Columns in the order in which they become known.
+    pub revealed: Vec<usize>,
+    /// How many are known when a column is asked for, never fewer than before, and which that is.
+    pub asked: Vec<(usize, usize)>,
+}
+
 /// The rules of a table, ready for rows of which some cells are known.
 ///
 /// ```
@@ -192,15 +201,39 @@ impl Keeper {
         Some(self.instead(known, first, true))
     }
 
-    /// What drawing knows of a row when it is a share of its way through it, by the rules that hold in every row.
-    pub fn drawn(&self, cells: &mut [Cell<'static>], share: f64) -> Vec<bool> {
-        let most = self.is_derived.iter().filter(|derived| !**derived).count();
-        let (known, draws) = self.after_draws(cells, (share * most as f64) as usize);
-        match known.contains(&false) {
-            true => known,
-            // What follows from others is not drawn, so the way is shorter.
-            false => self.after_draws(cells, (share * draws as f64) as usize).0,
+    /// The way on which drawing would come to the cells of a row, by the rules that hold in every row.
+    pub fn way(&self, cells: &mut [Cell<'static>]) -> RowWay {
+        let (mut known, mut way) = (vec![false; cells.len()], RowWay::default());
+        while let Some(next) = self.next(&known) {
+            way.asked.push((way.revealed.len(), next));
+            way.revealed.push(next);
+            known[next] = true;
+            // Only a rule with a cell that is new can say something new.
+            let mut seen = way.revealed.len() - 1;
+            while let Some(&column) = way.revealed.get(seen) {
+                let row = Row { cells, known: &known };
+                let relations = self.of_column[column].iter().filter(|at| self.active[**at]);
+                match relations.filter_map(|at| self.relations[*at].rule.follows(row)).next() {
+                    Some((column, cell)) => {
+                        (cells[column], known[column]) = (cell, true);
+                        way.revealed.push(column);
+                    }
+                    None => seen += 1,
+                }
+            }
         }
+        way
+    }
+
+    /// What drawing knows of a row when it is a share of its way through it, and the length of the way beside the number of columns, by
+    /// which such a row must weigh: else what is asked of rows with a long way would count for less. What follows from other cells is no
+    /// part of the way; derived columns that are drawn are.
+    pub fn drawn(&self, cells: &mut [Cell<'static>], share: f64) -> (Vec<bool>, f64) {
+        let way = self.way(cells);
+        let count = way.asked.get((share * way.asked.len() as f64) as usize).map_or(0, |(count, _)| *count);
+        let mut known = vec![false; cells.len()];
+        way.revealed[..count].iter().for_each(|column| known[*column] = true);
+        (known, way.asked.len() as f64 / cells.len() as f64)
     }
 
     /// What drawing knows of a row when it comes to a column; none if that follows from others before.
@@ -214,17 +247,6 @@ impl Keeper {
             self.settle(cells, &mut known, &self.active);
         }
         None
-    }
-
-    /// What is known after so many draws, and how many there were.
-    fn after_draws(&self, cells: &mut [Cell<'static>], draws: usize) -> (Vec<bool>, usize) {
-        let mut known = vec![false; cells.len()];
-        for draw in 0..draws {
-            let Some(next) = self.next(&known) else { return (known, draw) };
-            known[next] = true;
-            self.settle(cells, &mut known, &self.active);
-        }
-        (known, draws)
     }
 
     /// One cell that follows from the known ones: its column, what it is, and by which rule.

@@ -70,11 +70,18 @@ fn a_sum_with_a_choice_of_constants() {
     let row = |code: u32, total: f64| {
         [Cell::Number(3.0), Cell::Number(1.1), Cell::Number(total), Cell::Level(code)]
     };
-    let drawn = |share: f64| keeper.drawn(&mut row(1, 4.6), share);
+    let drawn = |share: f64| keeper.drawn(&mut row(1, 4.6), share).0;
     assert_eq!(drawn(0.0), [false; 4]);
     assert_eq!(drawn(0.5), [true, false, false, false]);
     assert_eq!(drawn(0.99), [true, true, false, false]);
     assert_eq!(keeper.next(&drawn(0.99)), Some(3));
+    // The way goes on to the last draw, also where derived columns make it longer than the row.
+    assert_eq!(keeper.drawn(&mut row(1, 4.6), 0.5).1, 0.75);
+    assert_eq!(keeper.drawn(&mut row(2, 9.0), 0.99), (vec![true, true, false, true], 1.0));
+    let asked = |code: u32, total: f64| keeper.way(&mut row(code, total)).asked;
+    assert_eq!(asked(1, 4.6), [(0, 0), (1, 1), (2, 3)]);
+    assert_eq!(asked(2, 9.0), [(0, 0), (1, 1), (2, 3), (3, 2)]);
+    assert_eq!(keeper.way(&mut row(1, 4.6)).revealed, [0, 1, 3, 2]);
     assert_eq!(keeper.before(&mut row(1, 4.6), 3), Some(vec![true, true, false, false]));
     assert_eq!(keeper.before(&mut row(1, 4.6), 2), None);
     assert_eq!(keeper.before(&mut row(2, 9.0), 2), Some(vec![true, true, false, true]));
