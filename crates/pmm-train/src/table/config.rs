@@ -8,7 +8,6 @@ use pmm_net::table::{ClockKind, TableNet, TreesConfig};
 use pmm_net::{Device, SettingError, TrunkConfig, TrunkKind};
 use serde::{Deserialize, Serialize};
 
-use crate::muon::MuonConfig;
 use crate::train_config::TrainConfig;
 
 /// Everything that a fit depends on, beside the data and their schema.
@@ -40,10 +39,6 @@ pub struct TableConfig {
     /// The trees, where `net.kind` says that there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trees: Option<TreesConfig>,
-    /// Muon, for the square matrices of a perceptron's blocks. Not written where AdamW moves them: models from before there was a choice
-    /// stay the same.
-    #[serde(skip_serializing_if = "MuonConfig::is_off")]
-    pub muon: MuonConfig,
     /// The training.
     pub train: TrainConfig,
 }
@@ -61,7 +56,6 @@ impl Default for TableConfig {
             net: TrunkConfig::default(),
             in_order: 0.5,
             trees: None,
-            muon: MuonConfig::off(),
             train: TrainConfig { learning_rate: 2e-3, ..TrainConfig::default() },
         }
     }
@@ -201,7 +195,6 @@ impl TableConfig {
             trees.check()?;
         }
         self.net.check()?;
-        self.muon.check()?;
         self.train.check(self.batch)
     }
 }

@@ -5,14 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use pmm_core::{Purpose, SpaceError, Stream, Streams};
 use pmm_data::Table;
+use pmm_net::Masks;
 use pmm_net::table::{
     Answers, Batch, BatchRows, ClockKind, OrderedBatch, Shares, Shown, TableNet, TableTrees,
 };
-use pmm_net::{Masks, Part};
 
 use super::config::MORE_IN_ORDER;
-use crate::muon::MuonConfig;
-use crate::optimiser::{Rule, Rules};
 use crate::shard::Shard;
 use crate::task::Task;
 
@@ -29,8 +27,6 @@ pub struct BatchConfig {
     pub in_order: f64,
     /// Whether trees, where there are any, have all the say.
     pub trees_alone: bool,
-    /// How the square matrices of blocks are moved.
-    pub muon: MuonConfig,
 }
 
 /// Share of rows in which a named target alone is unknown.
@@ -309,16 +305,5 @@ impl Task for TableTask {
 
     fn decayed(&self) -> Vec<f32> {
         self.net.parts().decayed()
-    }
-
-    fn rules(&self) -> Rules {
-        if self.config.muon.is_off() {
-            return Rules::new();
-        }
-        let rule = |part: &Part| match part.name.starts_with("block.") && part.shape[0] > 1 {
-            true => Rule::Muon { shape: part.shape, pieces: 1, config: self.config.muon },
-            false => Rule::AdamW,
-        };
-        self.net.parts().iter().map(|part| (part.range.clone(), rule(part))).collect()
     }
 }

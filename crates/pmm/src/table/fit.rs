@@ -335,7 +335,6 @@ impl PreparedFit {
             target: self.target(),
             in_order: config.in_order,
             trees_alone: config.net.kind == TrunkKind::Trees,
-            muon: config.muon,
         };
         let streams = Streams::new(config.seed);
         Ok(TableTask::new(net.clone(), self.table.clone(), learned, held_out, batch, streams)?)
