@@ -1,19 +1,21 @@
 """Rules that real rows keep: how often made rows break them, by a model that keeps rules and by one that does not.
 
-For each table a fifth of the rows is held out. Two models are fitted to the others with the same settings, one with
-`rules=off`. `pmm eval` finds the rules of the held-out rows and counts how many of them, and of the made rows, break each; it
-also tells made rows from real ones by a classifier. Writes RULES.md. Needs no Python package.
+For each table a fifth of the rows is held out. Two models are fitted to the others with the same settings and the same seed,
+one with `rules=off`. `pmm eval` finds the rules of the held-out rows and counts how many of them, and of the made rows, break
+each; it also tells made rows from real ones by a classifier. Writes RULES.md after every table. What each model gave is kept in
+`.work/rules`, by program and settings: a run that was stopped goes on where it was. Needs no Python package.
 """
 
 import argparse
 import csv
 import gzip
+import hashlib
 import json
 import os
 import random
+import resource
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -48,29 +50,54 @@ def split(name, folder):
     return paths
 
 
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def pmm(*arguments):
-    start = time.monotonic()
+    """What the program says, and the CPU seconds that it took."""
+    begun = cpu()
     done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"pmm {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout, time.monotonic() - start
+    return done.stdout, cpu() - begun
 
 
-def measured(name, flags, seeds):
-    """Shares of broken rules (of the first seed) and the classifier's AUC (the mean over seeds), with rules off and on."""
-    found = {"off": [], "on": []}
+def one_model(name, way, seed, flags):
+    """The rules, the AUC and the CPU seconds of a model with rules off or on."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         test, train = split(name, folder)
-        for seed in range(seeds):
-            for way, kept in found.items():
-                model = folder / f"{way}-{seed}.pmm"
-                _, seconds = pmm("fit", train, "--out", model, "--set", f"rules={way}", "--seed", seed, "--quiet", *flags)
-                report, _ = pmm("eval", model, test, "--train", train, "--json", "--quiet")
-                report = json.loads(report)
-                kept.append(dict(rules=report["rules"], auc=auc(report), seconds=seconds))
-    mean = lambda way, key: sum(one[key] for one in found[way]) / seeds
-    return {way: kept[0] | {"auc": mean(way, "auc"), "seconds": mean(way, "seconds")} for way, kept in found.items()}
+        model = folder / "model.pmm"
+        _, seconds = pmm("fit", train, "--out", model, "--set", f"rules={way}", "--seed", seed, "--quiet", *flags)
+        report, _ = pmm("eval", model, test, "--train", train, "--json", "--quiet")
+    report = json.loads(report)
+    return dict(rules=report["rules"], auc=auc(report), seconds=seconds)
+
+
+def measured(name, flags, seeds, kept):
+    """Shares of broken rules, the classifier's AUC and CPU seconds, means over models, with rules off and on."""
+    found = {"off": [], "on": []}
+    for seed in seeds:
+        for way, models in found.items():
+            path = kept / f"{name}-{way}-{seed}.json"
+            if not path.exists():
+                result = one_model(name, way, seed, flags)
+                path.with_suffix(".part").write_text(json.dumps(result))
+                path.with_suffix(".part").rename(path)
+            models.append(json.loads(path.read_text()))
+    return {way: over_models(models) for way, models in found.items()}
+
+
+def over_models(models):
+    mean = lambda of: None if None in of else sum(of) / len(of)
+    made = {}
+    for model in models:
+        for rule in model["rules"]:
+            made.setdefault(rule["rule"], []).append(rule["made"])
+    rules = [rule | {"made": mean(made[rule["rule"]])} for rule in models[0]["rules"]]
+    return dict(rules=rules, **{key: mean([model[key] for model in models]) for key in ("auc", "seconds")})
 
 
 def auc(report):
@@ -113,32 +140,51 @@ def markdown(head, rows):
     return "\n".join(text + ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]) + "\n"
 
 
+def settings(arguments):
+    flags = []
+    for name in ("minutes", "steps"):
+        if getattr(arguments, name):
+            flags += [f"--{name}", getattr(arguments, name)]
+    return flags
+
+
+def written(summaries, details, flags, seeds):
+    head = ["table", "rules", "real rows", "made, off", "made, on", "AUC off", "AUC on", "fit off, CPU s", "fit on, CPU s"]
+    by = f"`{' '.join(flags)}`" if flags else "default settings"
+    models = "one model" if len(seeds) == 1 else f"the mean of {len(seeds)} models"
+    text = (
+        "# Rules\n\n"
+        f"By `bench/tables/run rules`, each fit with {by}: the mean share of rows that break a rule of the held-out rows, among"
+        " held-out rows, rows made without rules and rows made with them; the AUC of a classifier that tells made rows from"
+        f" held-out ones (.5 is best); {models} of each, of the same seed with and without rules.\n\n"
+        + markdown(head, summaries) + "\nThe rules that are broken most without them:\n\n"
+        + markdown(["table", "rule", "real rows", "made, off", "made, on"], details)
+    )
+    (HERE / "RULES.md").write_text(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", nargs="*", default=list(TABLES))
     parser.add_argument("--minutes", help="for each fit, in place of the default")
+    parser.add_argument("--steps", help="for each fit: the same work with and without rules")
     parser.add_argument("--seeds", type=int, default=1, help="models of each table with and without rules")
+    parser.add_argument("--first-seed", type=int, default=0)
     arguments = parser.parse_args()
     if not DATA.exists():
         raise SystemExit(f"{DATA} is not there: it holds the public tables")
-    flags = ["--minutes", arguments.minutes] if arguments.minutes else []
+    flags = settings(arguments)
+    program = hashlib.sha256(Path(BINARY).read_bytes()).hexdigest()[:12]
+    kept = HERE / ".work" / "rules" / "-".join([program, *(flag.strip("-") for flag in flags)])
+    kept.mkdir(parents=True, exist_ok=True)
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     summaries, details = [], []
     for name in arguments.tables:
-        summary, detail = lines(name, measured(name, flags, arguments.seeds))
+        summary, detail = lines(name, measured(name, flags, seeds, kept))
         summaries.append(summary)
         details += detail
         print(*summary, flush=True)
-    head = ["table", "rules", "real rows", "made, off", "made, on", "AUC off", "AUC on", "fit off, s", "fit on, s"]
-    settings = f" with `--minutes {arguments.minutes}`" if arguments.minutes else " with default settings"
-    text = (
-        "# Rules\n\n"
-        f"By `bench/tables/run rules`, each fit{settings}: the mean share of rows that break a rule of the held-out rows, among"
-        " held-out rows, rows made without rules and rows made with them; the AUC of a classifier that tells made rows from"
-        " held-out ones (.5 is best), the mean of"
-        f" {arguments.seeds} models.\n\n" + markdown(head, summaries) + "\nThe rules that are broken most without them:\n\n"
-        + markdown(["table", "rule", "real rows", "made, off", "made, on"], details)
-    )
-    (HERE / "RULES.md").write_text(text)
+        written(summaries, details, flags, seeds)
 
 
 if __name__ == "__main__":

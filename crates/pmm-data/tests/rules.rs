@@ -331,6 +331,75 @@ fn gates_between_columns() {
     );
 }
 
+/// A payment where there was no bill is rare, but there are some: the gate holds in its share of the rows.
+#[test]
+fn gates_with_exceptions() {
+    let mut stream = stream(21);
+    let n = 5_000;
+    let bill: Vec<f64> =
+        (0..n).map(|_| if stream.below(8) == 0 { 0.0 } else { whole(&mut stream, 90_000) }).collect();
+    let paid = |row: usize, stream: &mut Stream| {
+        let nothing = if bill[row] == 0.0 { stream.below(50) > 0 } else { stream.below(10) == 0 };
+        if nothing { 0.0 } else { 1.0 + whole(stream, 40_000) }
+    };
+    let rows = MemoryRows::new()
+        .numbers("bill", numbers(n, |row| bill[row]))
+        .numbers("paid", numbers(n, |row| paid(row, &mut stream)));
+    let found = assert_rules(&rows, &["paid is 0 where bill is 0"]);
+    assert!((0.95..0.995).contains(&found[0].evidence.share()), "{}", found[0].evidence.share());
+}
+
+/// Goals are at most shots on target, and few where those are few: that 7 shots never went without a goal is no rule.
+#[test]
+fn numbers_that_rise_together_have_an_order_and_no_other_rule() {
+    let mut stream = stream(22);
+    let n = 2_000;
+    let mut poisson = |mean: f64| {
+        let (mut left, mut count) = (mean, -1.0);
+        while left > 0.0 {
+            left -= stream.exponential();
+            count += 1.0;
+        }
+        count
+    };
+    let goals: Vec<f64> = (0..n).map(|_| poisson(1.3)).collect();
+    let shots: Vec<f64> = goals.iter().map(|goals| goals + poisson(2.0)).collect();
+    let rows = MemoryRows::new()
+        .numbers("goals", numbers(n, |row| goals[row]))
+        .numbers("shots", numbers(n, |row| shots[row]));
+    assert_rules(&rows, &["shots is never below goals"]);
+}
+
+/// The numbers of an order: products and sums, and no table of the digits that happened to come.
+#[test]
+fn numbers_of_an_order_are_computed_and_not_listed() {
+    let mut stream = stream(23);
+    let n = 3_000;
+    let price: Vec<f64> = (0..n).map(|_| money(4.99 + 3.0 * whole(&mut stream, 20))).collect();
+    let count: Vec<f64> = (0..n).map(|_| [1.0, 2.0, 3.0, 4.0, 5.0, 10.0][stream.below(6) as usize]).collect();
+    let rate: Vec<f64> = (0..n).map(|_| [19.0, 20.0, 21.0, 22.0, 25.0][stream.below(5) as usize]).collect();
+    let net = |row: usize| money(count[row] * price[row]);
+    let tax = |row: usize| money(net(row) * rate[row] / 100.0);
+    let rows = MemoryRows::new()
+        .numbers("count", numbers(n, |row| count[row]))
+        .numbers("price", numbers(n, |row| price[row]))
+        .numbers("net", numbers(n, net))
+        .numbers("rate", numbers(n, |row| rate[row]))
+        .numbers("tax", numbers(n, tax))
+        .numbers("gross", numbers(n, |row| money(net(row) + tax(row))));
+    let found = rules(&rows);
+    let computed: Vec<String> = sentences(&found)
+        .into_iter()
+        .filter(|sentence| sentence.contains(" is ") && (sentence.contains('×') || sentence.contains('+')))
+        .collect();
+    assert_eq!(computed, ["gross is net + tax", "net is price × count"]);
+    let listed = |one: &&Found| {
+        matches!(one.rule, Rule::Determined { .. } | Rule::OneToOne { .. })
+            && !one.rule.columns().contains(&"rate")
+    };
+    assert_eq!(found.iter().filter(listed).count(), 0, "{:?}", sentences(&found));
+}
+
 #[test]
 fn a_club_does_not_play_itself() {
     let mut stream = stream(13);

@@ -14,6 +14,9 @@ use crate::table::{Cell as CodedCell, Cells, Coding, Column as CodedColumn, Sche
 /// Rows that are shown at a time.
 const CHUNK: usize = 4096;
 
+/// Numbers of a column that are told one by one, at most.
+const FEW: usize = 16;
+
 /// A rule of a table that its model keeps, as `schema.json` has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,6 +51,9 @@ impl CodedColumn {
         let mut described = Column::new(self.name.clone(), kind);
         if let Coding::Numbers(numbers) = &self.coding {
             described.specials = numbers.specials.iter().map(|special| special.text.clone()).collect();
+            if numbers.discrete && numbers.date.is_none() && numbers.grid.len() <= FEW {
+                described.few = numbers.grid.values().to_vec();
+            }
         }
         described
     }

@@ -174,6 +174,11 @@ impl Place {
         if let ColumnKind::Levels { texts } = &self.column.kind { texts.len() } else { 0 }
     }
 
+    /// The only numbers that its cells hold, where they are a few; else none.
+    pub(crate) fn few(&self) -> &[f64] {
+        self.level_numbers.as_deref().unwrap_or(&self.column.few)
+    }
+
     /// Seconds in a unit of a date; 1 for other columns.
     pub(crate) fn scale(&self) -> f64 {
         self.scale

@@ -67,12 +67,14 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Texts that stand among numbers or dates ("none", "> 100").
     pub specials: Vec<String>,
+    /// The only numbers that it holds, where they are a few; else none.
+    pub few: Vec<f64>,
 }
 
 impl Column {
-    /// A column without special texts.
+    /// A column without special texts, of any numbers.
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> Self {
-        Self { name: name.into(), kind, specials: Vec::new() }
+        Self { name: name.into(), kind, specials: Vec::new(), few: Vec::new() }
     }
 
     /// What a cell holds, in words that outlive the codes.

@@ -9,6 +9,10 @@ use super::states::States;
 
 /// Cells that meet this often, as a share of what chance would give, count as never.
 const RARELY: f64 = 0.01;
+/// The same where a gate says what a cell must be: a payment without a bill is rare, but there are some.
+const RARELY_OPEN: f64 = 0.04;
+/// Numbers on either side of a number that tell what is to be expected of it.
+const NEIGHBOURS: usize = 2;
 
 /// Two columns and how often their states meet.
 struct Pair<'a> {
@@ -103,19 +107,56 @@ impl<'a> Pair<'a> {
     /// Whether any state of the one never meets a state of the other, or nothing else.
     fn has_rule(&self) -> bool {
         let (a, b) = (self.a, self.b);
-        a.counts.iter().enumerate().any(|(s, &of_a)| {
-            b.counts.iter().enumerate().any(|(t, &of_b)| {
-                let met = self.met[s][t];
-                self.never(met, of_a, of_b)
-                    || (b.is_gate(t) && self.never(of_a - met, of_a, self.rows - of_b))
-                    || (a.is_gate(s) && self.never(of_b - met, self.rows - of_a, of_b))
+        (0..a.states.len()).any(|s| {
+            (0..b.states.len()).any(|t| {
+                self.never_meet(s, t)
+                    || (b.is_gate(t) && self.is_always(s, t, false))
+                    || (a.is_gate(s) && self.is_always(t, s, true))
             })
         })
     }
 
+    /// Whether two states never meet, by chance and by what numbers next to them do.
+    fn never_meet(&self, s: usize, t: usize) -> bool {
+        let (of_a, of_b, met) = (self.a.counts[s], self.b.counts[t], self.met[s][t]);
+        let unexpected = |share: Option<f64>, of: f64| {
+            share.is_none_or(|share| {
+                met <= RARELY * share * of && ln_at_most(met, of, share) <= self.threshold
+            })
+        };
+        self.never(met, of_a, of_b, RARELY)
+            && unexpected(self.share_near(s, t, false), of_a)
+            && unexpected(self.share_near(t, s, true), of_b)
+    }
+
+    /// Whether the one column in a state has the other in `target`, by chance and by what numbers next to the state do.
+    fn is_always(&self, s: usize, target: usize, flipped: bool) -> bool {
+        let (one, other) = if flipped { (self.b, self.a) } else { (self.a, self.b) };
+        let (of, rest) = (one.counts[s], self.rows - other.counts[target]);
+        let meets = of - self.count(s, target, flipped);
+        let unexpected = self.share_near(s, target, flipped).is_none_or(|share| {
+            meets <= RARELY_OPEN * (1.0 - share) * of && ln_at_most(meets, of, 1.0 - share) <= self.threshold
+        });
+        self.never(meets, of, rest, RARELY_OPEN) && unexpected
+    }
+
+    /// The share of rows in state `t` among those whose number is next to that of state `s`: where numbers depend on each other
+    /// smoothly, what is rare next to a number is rare there, too. None for states that are no numbers between others, and for
+    /// the zeros of a continuum, which are a matter of their own.
+    fn share_near(&self, s: usize, t: usize, flipped: bool) -> Option<f64> {
+        let (one, other) = if flipped { (self.b, self.a) } else { (self.a, self.b) };
+        if other.states.contains(&Some(State::NotZero)) {
+            return None;
+        }
+        let near = one.neighbours(s, NEIGHBOURS);
+        let rows: f64 = near.iter().map(|&state| one.counts[state]).sum();
+        let met: f64 = near.iter().map(|&state| self.count(state, t, flipped)).sum();
+        (rows > 0.0).then(|| met / rows)
+    }
+
     /// Whether rows of two kinds meet so rarely that chance does not explain it.
-    fn never(&self, met: f64, of_a: f64, of_b: f64) -> bool {
-        if met > RARELY * of_a * of_b / self.rows {
+    fn never(&self, met: f64, of_a: f64, of_b: f64, rarely: f64) -> bool {
+        if met > rarely * of_a * of_b / self.rows {
             return false;
         }
         let ln = if met == 0.0 {
@@ -151,17 +192,13 @@ impl<'a> Pair<'a> {
     /// Where the one column is in some states, the other is in `target`; `flipped` exchanges the columns.
     fn must_be(&mut self, target: usize, flipped: bool) -> Option<Candidate> {
         let (one, other) = if flipped { (self.b, self.a) } else { (self.a, self.b) };
-        let rest = self.rows - other.counts[target];
-        let fits = |s: &usize| {
-            let meets = one.counts[*s] - self.count(*s, target, flipped);
-            one.states[*s].is_some() && self.never(meets, one.counts[*s], rest)
-        };
+        let fits = |s: &usize| one.states[*s].is_some() && self.is_always(*s, target, flipped);
         let when: Vec<usize> = (0..one.states.len()).filter(fits).collect();
         let outside = |s: &usize| !when.contains(s);
         let elsewhere: f64 =
             (0..one.states.len()).filter(outside).map(|s| self.count(s, target, flipped)).sum();
         let of_when: f64 = when.iter().map(|&s| one.counts[s]).sum();
-        let both_ways = self.never(elsewhere, self.rows - of_when, other.counts[target]);
+        let both_ways = self.never(elsewhere, self.rows - of_when, other.counts[target], RARELY);
         let cells: Vec<(usize, usize)> = (0..one.states.len())
             .flat_map(|s| (0..other.states.len()).map(move |t| (s, t)))
             .filter(|&(s, t)| {
@@ -183,10 +220,8 @@ impl<'a> Pair<'a> {
     /// Where the one column is in some states, the other is not in `target`.
     fn must_not_be(&mut self, target: usize, flipped: bool) -> Option<Candidate> {
         let (one, other) = if flipped { (self.b, self.a) } else { (self.a, self.b) };
-        let fits = |s: &usize| {
-            let met = self.count(*s, target, flipped);
-            one.states[*s].is_some() && self.never(met, one.counts[*s], other.counts[target])
-        };
+        let meet = |s: usize| if flipped { self.never_meet(target, s) } else { self.never_meet(s, target) };
+        let fits = |s: &usize| one.states[*s].is_some() && meet(*s);
         let when: Vec<usize> = (0..one.states.len()).filter(fits).collect();
         let cells: Vec<(usize, usize)> = when.iter().map(|&s| (s, target)).collect();
         if when.is_empty() || !self.tell(&cells, flipped) {
@@ -214,7 +249,7 @@ impl<'a> Pair<'a> {
         for (s, left) in self.a.states.iter().enumerate() {
             for (t, right) in self.b.states.iter().enumerate() {
                 let (Some(left), Some(right)) = (left, right) else { continue };
-                if !self.told[s][t] && self.never(self.met[s][t], self.a.counts[s], self.b.counts[t]) {
+                if !self.told[s][t] && self.never_meet(s, t) {
                     pairs.push((left.clone(), right.clone()));
                     cells.push((s, t));
                 }

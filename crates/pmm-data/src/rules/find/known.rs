@@ -13,6 +13,8 @@ pub(crate) struct Known {
     computed: HashSet<(String, String)>,
     /// Columns of one sum or product.
     together: Vec<Vec<String>>,
+    /// A factor of a product, and the product.
+    factors: HashSet<(String, String)>,
     /// The lower and the higher column of an order.
     ordered: HashSet<(String, String)>,
     /// A part of a sum of numbers that are never negative, and the sum.
@@ -38,7 +40,23 @@ impl Known {
         for one in found {
             known.add(one, never_negative);
         }
+        known.close_orders();
         known
+    }
+
+    /// a ≤ c where a ≤ b ≤ c.
+    fn close_orders(&mut self) {
+        loop {
+            let ends = self.ordered.iter().flat_map(|(low, middle)| {
+                let above = self.ordered.iter().filter(move |next| next.0 == *middle);
+                above.map(move |(_, high)| (low.clone(), high.clone()))
+            });
+            let longer: Vec<(String, String)> = ends.filter(|pair| !self.ordered.contains(pair)).collect();
+            if longer.is_empty() {
+                return;
+            }
+            self.ordered.extend(longer);
+        }
     }
 
     fn add(&mut self, found: &Found, never_negative: &HashSet<String>) {
@@ -57,7 +75,8 @@ impl Known {
                 self.add_sum(output, terms, constants, never_negative);
                 self.together.push(found.rule.columns().into_iter().map(str::to_owned).collect());
             }
-            Rule::Product { .. } => {
+            Rule::Product { output, numerators, .. } => {
+                self.factors.extend(numerators.iter().map(|factor| (factor.clone(), output.clone())));
                 self.together.push(found.rule.columns().into_iter().map(str::to_owned).collect());
             }
             Rule::Order { low, high, .. } => {
@@ -99,7 +118,10 @@ impl Known {
     pub(crate) fn tells(&self, found: &Found) -> bool {
         match &found.rule {
             Rule::Order { low, high, .. } => {
-                self.parts.contains(&(low.clone(), high.clone())) || self.computed.contains(&pair(low, high))
+                let ends = (low.clone(), high.clone());
+                self.parts.contains(&ends)
+                    || self.factors.contains(&ends)
+                    || self.computed.contains(&pair(low, high))
             }
             Rule::NeverEqual { left, right } | Rule::Impossible { left, right, .. } => {
                 self.related(left, right) || self.is_ordered(left, right) || self.is_ordered(right, left)

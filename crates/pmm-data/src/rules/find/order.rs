@@ -7,6 +7,8 @@ use super::sample::{Sample, SampleColumn};
 
 /// The least share of rows that chance must break: columns that live on different ranges say nothing.
 const OVERLAP: f64 = 0.05;
+/// The same between dates and between whole numbers, which are counts or years: they are of one kind more often.
+const OVERLAP_WHOLE: f64 = 0.01;
 /// Fewer values than this have no scale to speak of.
 const VALUES: usize = 5;
 
@@ -50,7 +52,7 @@ impl Pair<'_> {
             return None;
         }
         let (chance, ties) = chances(self.sorted[low], self.sorted[high]);
-        if !tells(breaks, rows, chance, threshold) || !self.holds_without_zeros(low, high, threshold) {
+        if !self.tells(breaks, rows, chance, threshold) || !self.holds_without_zeros(low, high, threshold) {
             return None;
         }
         let strict = equal <= 0.001 * ties * rows && ln_at_most(equal, rows, ties) <= threshold;
@@ -70,7 +72,15 @@ impl Pair<'_> {
         let counts = self.counts(|x| x != 0.0);
         let breaks = if low == 0 { counts[2] } else { counts[0] };
         let (chance, _) = chances(&of_low, &of_high);
-        tells(breaks, counts.iter().sum(), chance, threshold)
+        self.tells(breaks, counts.iter().sum(), chance, threshold)
+    }
+
+    /// Whether so few breaks tell of an order: the ranges overlap, and chance would have broken it much more often.
+    fn tells(&self, breaks: f64, rows: f64, chance: f64, ln_threshold: f64) -> bool {
+        let whole = self.columns.iter().all(|column| column.date.is_some() || column.step >= 1.0);
+        chance >= if whole { OVERLAP_WHOLE } else { OVERLAP }
+            && breaks <= 0.05 * chance * rows
+            && ln_at_most(breaks, rows, chance) <= ln_threshold
     }
 
     /// Rows in which the first is below, equal to and above the second, among values of some sort.
@@ -86,11 +96,6 @@ impl Pair<'_> {
         }
         counts
     }
-}
-
-/// Whether so few breaks tell of an order: the ranges overlap, and chance would have broken it much more often.
-fn tells(breaks: f64, rows: f64, chance: f64, ln_threshold: f64) -> bool {
-    chance >= OVERLAP && breaks <= 0.05 * chance * rows && ln_at_most(breaks, rows, chance) <= ln_threshold
 }
 
 /// The chances that a value of the one is above, and equal to, a value of the other, by merging both in order.

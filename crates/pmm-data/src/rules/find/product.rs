@@ -31,7 +31,12 @@ pub(crate) fn find(sample: &Sample, error_rate: f64) -> Vec<Candidate> {
         columns.iter().map(|column| column.number[..rows].iter().map(ln).collect()).collect();
     let mut proposals: Vec<Proposal> =
         (0..columns.len()).filter_map(|output| propose(&columns, &logs, output)).collect();
-    proposals.sort_by_key(|proposal| (proposal.members(), proposal.divided(), proposal.output));
+    let turned: Vec<Proposal> =
+        proposals.iter().flat_map(|proposal| proposal.turned(&columns, rows)).collect();
+    proposals.extend(turned);
+    proposals.sort_by_key(|proposal| {
+        (proposal.members(), proposal.digits(&columns), proposal.divided(), proposal.output)
+    });
     proposals.dedup_by(|next, kept| next.members() == kept.members());
     let threshold = (error_rate / proposals.len().max(1) as f64).ln();
     let tested = proposals.into_iter().filter_map(|proposal| {
@@ -111,6 +116,26 @@ impl Proposal {
         members.push(self.output);
         members.sort_unstable();
         members
+    }
+
+    /// The same with one of its numerators as the output: qty = net / price as net = qty · price, where that holds, too.
+    fn turned(&self, columns: &[&SampleColumn], rows: usize) -> Vec<Self> {
+        let turn = |&(_, output): &(i32, usize)| {
+            let others =
+                self.powers.iter().filter(|power| power.1 != output).map(|&(power, at)| (-power, at));
+            let powers = others.chain([(1, self.output)]).collect();
+            let within = 0.5 * columns[output].step;
+            Self { output, factor: 1.0 / self.factor, powers, within }
+        };
+        let numerators = self.powers.iter().filter(|power| power.0 == 1);
+        numerators.map(turn).filter(|turned| turned.fits(columns, rows)).collect()
+    }
+
+    /// Minus the number of digits of the output that it tells: of all ways to turn a product round, the one that tells most.
+    fn digits(&self, columns: &[&SampleColumn]) -> i32 {
+        let present = columns[self.output].number.iter().filter(|x| x.is_finite());
+        let (sum, count) = present.fold((0.0, 0.0), |(sum, count), x| (sum + x.abs(), count + 1.0));
+        (self.within * count / f64::max(sum, f64::MIN_POSITIVE)).log10().floor() as i32
     }
 
     fn divided(&self) -> usize {

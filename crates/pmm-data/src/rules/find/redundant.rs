@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::evidence::Found;
-use super::super::rule::{Numbering, Rule};
+use super::super::rule::{Entry, Numbering, Rule};
 use super::super::value::{State, Value};
 use super::known::{Known, pair};
 use super::merge::Groups;
@@ -11,11 +11,15 @@ use super::merge::Groups;
 /// Shares that differ by less are the same.
 const SLACK: f64 = 0.001;
 
+/// Numbers of which a table with exceptions speaks, at most.
+const LISTED: usize = 50;
+
 /// Leaves out what follows from the rest. `never_negative` are columns without negative numbers.
 pub(crate) fn reduced(found: Vec<Found>, names: &[String], never_negative: &HashSet<String>) -> Vec<Found> {
     let found = without_twins(found, names);
     let found = without_pairs(found, never_negative);
     let found = without_worse(found);
+    let found = without_digits(found, names);
     let found = without_derived(found);
     let found = without_chains(found, names);
     let found = without_coarser(found);
@@ -111,6 +115,30 @@ fn without_chains(found: Vec<Found>, names: &[String]) -> Vec<Found> {
     found.into_iter().filter(|_| keep.next().unwrap_or(true)).collect()
 }
 
+/// Tables between numbers that add or multiply up to each other: a total has few enough digits that they tell its parts in the
+/// rows at hand, and in no others. Nor is a number that has exceptions a function of a number with many values.
+fn without_digits(mut found: Vec<Found>, names: &[String]) -> Vec<Found> {
+    let mut families = Groups::new(names.iter().cloned());
+    for one in &found {
+        if matches!(&one.rule, Rule::Sum { .. } | Rule::Product { .. }) {
+            let columns = one.rule.columns();
+            columns.windows(2).for_each(|pair| {
+                families.join(pair[0], pair[1]);
+            });
+        }
+    }
+    found.retain(|one| {
+        let Rule::Determined { inputs, output, table } = &one.rule else { return true };
+        let family = families.first(output);
+        let apart = inputs.iter().any(|input| families.first(input) != family);
+        let number = |value: &Value| matches!(value, Value::Number(_));
+        let numbers = |entry: &Entry| number(&entry.output) && entry.inputs.iter().any(number);
+        let exact = one.evidence.holds == one.evidence.applies;
+        apart && (exact || table.len() <= LISTED || !table.iter().all(numbers))
+    });
+    found
+}
+
 /// Impossible states of a column that follow from those of a column which it determines, or which determines it.
 fn without_coarser(mut found: Vec<Found>) -> Vec<Found> {
     type Cells = HashSet<(String, String)>;
@@ -126,9 +154,7 @@ fn without_coarser(mut found: Vec<Found>) -> Vec<Found> {
                 cells.insert((right.clone(), left.clone()), flipped);
             }
             Rule::Determined { inputs, output, table } if inputs.len() == 1 => {
-                let line = |entry: &super::super::rule::Entry| {
-                    (entry.inputs[0].to_string(), entry.output.to_string())
-                };
+                let line = |entry: &Entry| (entry.inputs[0].to_string(), entry.output.to_string());
                 maps.push((inputs[0].clone(), output.clone(), table.iter().map(line).collect()));
             }
             _ => {}

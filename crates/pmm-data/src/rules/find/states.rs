@@ -8,6 +8,9 @@ const LEVELS: usize = 40;
 /// Numbers with a state each, at most.
 const NUMBERS: usize = 20;
 
+/// Numbers that have an order to speak of, at least.
+const ORDERED: usize = 5;
+
 /// A column as states.
 pub(crate) struct States {
     pub(crate) name: String,
@@ -67,6 +70,25 @@ impl States {
     /// Whether a gate may say that a cell must be in this state.
     pub(crate) fn is_gate(&self, state: usize) -> bool {
         self.missing == Some(state) || self.zero == Some(state)
+    }
+}
+
+impl States {
+    /// The states of the numbers next to that of a state, so many on either side; none where there are few numbers in all, which
+    /// may be codes.
+    pub(crate) fn neighbours(&self, state: usize, each: usize) -> Vec<usize> {
+        let number = |(place, state): (usize, &Option<State>)| match state {
+            Some(State::Is(Value::Number(number))) => Some((*number, place)),
+            _ => None,
+        };
+        let mut numbers: Vec<(f64, usize)> = self.states.iter().enumerate().filter_map(number).collect();
+        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let Some(at) = numbers.iter().position(|one| one.1 == state).filter(|_| numbers.len() >= ORDERED)
+        else {
+            return Vec::new();
+        };
+        let near = at.saturating_sub(each)..(at + each + 1).min(numbers.len());
+        near.filter(|place| *place != at).map(|place| numbers[place].1).collect()
     }
 }
 

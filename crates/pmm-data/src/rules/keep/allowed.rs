@@ -79,6 +79,24 @@ impl<'a> Allowed<'a> {
             && self.tests.iter().all(|(tests, wanted)| any(tests, cell) == *wanted)
     }
 
+    /// Whether it must be missing, or must not; none where that is open.
+    pub(super) fn is_missing(&self) -> Option<bool> {
+        match self.admits(Cell::Missing) {
+            false => Some(false),
+            true => (self.missing == Some(true) || self.numbers.is_none()).then_some(true),
+        }
+    }
+
+    /// Whether no cell is left: no number, no level, and no gap that must be.
+    pub(super) fn is_nothing(&self) -> bool {
+        let open = match &self.levels {
+            Some(levels) => (0..).zip(levels).any(|(code, _)| self.admits(Cell::Level(code))),
+            // Of a column of numbers nothing is said about levels.
+            None => !self.numbers.is_none(),
+        };
+        self.nothing || (!open && self.is_missing() != Some(true))
+    }
+
     /// Keeps the numbers of a set.
     pub(super) fn keep_numbers(&mut self, numbers: &Ranges) {
         self.numbers.intersect(numbers);

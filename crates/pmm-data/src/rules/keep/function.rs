@@ -29,13 +29,16 @@ pub(super) struct Function {
 /// A function.
 #[derive(Debug)]
 pub(super) enum Map {
-    /// By a table: the joined keys of the inputs; and its lines by number, where there is one input of numbers.
-    Table { lines: HashMap<u64, Cell<'static>>, numbers: Vec<(f64, Cell<'static>)> },
+    /// By a table: its lines by the joined keys of the inputs, and one by one.
+    Table { lines: HashMap<u64, Cell<'static>>, listed: Vec<Line> },
     /// Read off a date. The dates of every part are listed when they are first asked for.
     Part { part: DatePart, written: PartCells, dates: OnceLock<HashMap<u64, Ranges>> },
     /// A product of the first `above` inputs over the others.
     Product { factor: f64, above: usize, within: f64 },
 }
+
+/// A line of a table: inputs, and the output.
+type Line = (Vec<Cell<'static>>, Cell<'static>);
 
 /// How parts of dates are written.
 #[derive(Debug)]
@@ -103,15 +106,18 @@ impl Function {
         }
     }
 
-    /// What is left of an input while the output and all other inputs are known.
+    /// What is left of an input while the output is known.
     fn restrict_input(&self, input: &Place, asked: Asked<'_>, allowed: &mut Allowed<'_>) {
         let Told::Holds(wanted) = told(self.flag.as_ref(), asked.row) else { return };
-        let others = self.inputs.iter().filter(|other| other.index != asked.column);
-        let known = others.chain([&self.output]).all(|place| asked.row.is_known(place));
-        if !known || asked.row.is_gap(&self.output) {
+        if !asked.row.is_known(&self.output) || asked.row.is_gap(&self.output) {
             return;
         }
-        if input.levels() > 0 {
+        let mut others = self.inputs.iter().filter(|other| other.index != asked.column);
+        if !others.all(|place| asked.row.is_known(place)) {
+            if wanted {
+                self.keep_listed(input, asked, allowed);
+            }
+        } else if input.levels() > 0 {
             asked.keep_levels(input, allowed, |cells| {
                 self.agrees(cells).is_none_or(|agrees| agrees == wanted)
             });
@@ -120,14 +126,38 @@ impl Function {
         }
     }
 
+    /// Keeps what stands in a line with the known inputs and the known output, where there is such a line.
+    fn keep_listed(&self, input: &Place, asked: Asked<'_>, allowed: &mut Allowed<'_>) {
+        let cells = self.listed(input, asked);
+        if cells.is_empty() {
+            return;
+        }
+        if input.levels() > 0 {
+            allowed.keep_levels(input.levels(), |code| cells.contains(&Cell::Level(code)));
+        } else {
+            allowed.keep_numbers(&points(&cells));
+        }
+    }
+
+    /// The cells of an input in the lines of a table with the known inputs and the known output.
+    fn listed(&self, input: &Place, asked: Asked<'_>) -> Vec<Cell<'static>> {
+        let Map::Table { listed, .. } = &self.map else { return Vec::new() };
+        let Some(at) = self.inputs.iter().position(|place| place.index == input.index) else {
+            return Vec::new();
+        };
+        let meets = |(inputs, output): &&Line| {
+            let known = self.inputs.iter().zip(inputs).filter(|(place, _)| asked.row.is_known(place));
+            *output == asked.row.cells[self.output.index]
+                && known.into_iter().all(|(place, cell)| asked.row.cells[place.index] == *cell)
+        };
+        listed.iter().filter(meets).map(|line| line.0[at]).collect()
+    }
+
     /// The numbers of an input for which the function has the known output.
     fn numbers_of(&self, input: &Place, asked: Asked<'_>) -> Option<Ranges> {
         let wanted = asked.row.cells[self.output.index];
         match &self.map {
-            Map::Table { numbers, .. } => {
-                let points = numbers.iter().filter(|(_, cell)| *cell == wanted);
-                (self.inputs.len() == 1).then(|| Ranges::union(points.map(|(x, _)| Ranges::point(*x))))
-            }
+            Map::Table { .. } => Some(points(&self.listed(input, asked))),
             Map::Part { part, written, dates } => {
                 let span = asked.spans[input.index];
                 let all = dates.get_or_init(|| self.dates(*part, written, input, span));
@@ -158,7 +188,9 @@ impl Function {
         let mut of: HashMap<u64, Vec<Ranges>> = HashMap::new();
         for (from, to) in stretches(part, span) {
             if let Some(key) = written.cell(part, from, &self.output).and_then(key) {
-                of.entry(key).or_default().push(Ranges::between(from / date.scale(), to / date.scale()));
+                // A little less than the next begins, in the date's own unit: no rounding leads there.
+                let (first, last) = (from / date.scale(), to / date.scale() - 1e-3);
+                of.entry(key).or_default().push(Ranges::between(first, last));
             }
         }
         of.into_iter().map(|(key, ranges)| (key, Ranges::union(ranges))).collect()
@@ -216,12 +248,12 @@ impl Map {
             let keys = keys.collect::<Option<Vec<_>>>()?;
             Some((join(keys.into_iter()), output.cell_of(&entry.output)?))
         };
-        let number = |entry: &Entry| match &entry.inputs[..] {
-            [Value::Number(number)] => Some((*number, output.cell_of(&entry.output)?)),
-            _ => None,
+        let cells = |entry: &Entry| {
+            let cells = inputs.iter().zip(&entry.inputs).map(|(place, value)| place.cell_of(value));
+            Some((cells.collect::<Option<Vec<_>>>()?, output.cell_of(&entry.output)?))
         };
         let lines = table.iter().filter_map(line).collect();
-        Self::Table { lines, numbers: table.iter().filter_map(number).collect() }
+        Self::Table { lines, listed: table.iter().filter_map(cells).collect() }
     }
 
     pub(super) fn part(part: DatePart, numbering: &Numbering, output: &Place) -> Self {
@@ -246,7 +278,15 @@ impl PartCells {
     }
 }
 
-/// Stretches of time, in seconds, in which a part of a date stays the same; none where there would be too many.
+/// The numbers among cells.
+fn points(cells: &[Cell<'static>]) -> Ranges {
+    Ranges::union(cells.iter().filter_map(|cell| match cell {
+        Cell::Number(number) => Some(Ranges::point(*number)),
+        _ => None,
+    }))
+}
+
+/// Stretches of time, in seconds, in which a part of a date stays the same, each up to the next; none where there would be too many.
 fn stretches(part: DatePart, (low, high): (f64, f64)) -> Vec<(f64, f64)> {
     let step = match part {
         DatePart::Minute => 60.0,
@@ -258,7 +298,6 @@ fn stretches(part: DatePart, (low, high): (f64, f64)) -> Vec<(f64, f64)> {
     if !(1.0..=MOST_STRETCHES).contains(&count) {
         return Vec::new();
     }
-    // A millisecond less than the next begins: no rounding leads there.
-    let stretch = |at: f64| ((first + at) * step, (first + at + 1.0) * step - 1e-3);
+    let stretch = |at: f64| ((first + at) * step, (first + at + 1.0) * step);
     (0..count as u64).map(|at| stretch(at as f64)).collect()
 }

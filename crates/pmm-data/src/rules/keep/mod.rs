@@ -33,6 +33,9 @@ use super::rows::{Cell, Column, ColumnKind};
 use super::rule::Rule;
 use relation::{Asked, Relation, Row};
 
+/// Levels of a column for each of which it is looked at what would follow, at most.
+const MOST_STEERS: usize = 64;
+
 /// A rule to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept<'a> {
@@ -78,6 +81,10 @@ pub struct Keeper {
     is_derived: Vec<bool>,
     /// How many things a derived column may say, where they are a few.
     choices: Vec<usize>,
+    /// The levels of a column from which others are computed, where they are a few; else 0.
+    steers: Vec<usize>,
+    /// Seconds in a unit of each column's dates; 1 for others.
+    scales: Vec<f64>,
     active: Vec<bool>,
 }
 
@@ -88,8 +95,10 @@ impl Keeper {
         kept: impl IntoIterator<Item = Kept<'a>>,
         spans: Vec<(f64, f64)>,
     ) -> Result<Self, RuleError> {
-        let (none, choices) = (vec![false; columns.len()], vec![0; columns.len()]);
-        let mut keeper = Self { spans, is_derived: none, choices, ..Self::default() };
+        let (none, zeros) = (vec![false; columns.len()], vec![0; columns.len()]);
+        let (choices, steers) = (zeros.clone(), zeros);
+        let scales = columns.iter().map(Column::seconds).collect();
+        let mut keeper = Self { spans, is_derived: none, choices, steers, scales, ..Self::default() };
         for (number, Kept { rule, share, derived }) in kept.into_iter().enumerate() {
             if let Some(derived) = derived {
                 keeper.is_derived[derived] = true;
@@ -105,6 +114,14 @@ impl Keeper {
         keeper.of_column = vec![Vec::new(); columns.len()];
         for (at, relation) in keeper.relations.iter().enumerate() {
             relation.members.iter().for_each(|member| keeper.of_column[*member].push(at));
+            let (_, inputs) = relation.function.as_ref().map_or((0, &[][..]), |of| (of.0, &of.1[..]));
+            for member in inputs.iter().chain(&relation.key) {
+                if let ColumnKind::Levels { texts } = &columns[*member].kind
+                    && texts.len() <= MOST_STEERS
+                {
+                    keeper.steers[*member] = texts.len();
+                }
+            }
         }
         keeper.active = keeper.relations.iter().map(|relation| !relation.is_soft()).collect();
         Ok(keeper)
@@ -272,38 +289,85 @@ impl Keeper {
         active: &[bool],
         spans: &[(f64, f64)],
     ) -> Allowed<'_> {
-        let mut allowed = Allowed::any();
         let asked = Asked { column, row: Row { cells, known }, spans };
-        for &at in self.of_column[column].iter().filter(|at| active[**at]) {
-            self.relations[at].rule.restrict(asked, &mut allowed);
-        }
-        if self.choices[column] > 0 {
-            let fits: Vec<bool> = (0..self.choices[column] as u32)
-                .map(|code| self.is_possible(cells, known, column, code, active, spans))
-                .collect();
-            if fits.contains(&true) {
-                allowed.keep_levels(fits.len(), |code| fits[code as usize]);
+        let mut allowed = match self.told_by(asked) {
+            Some(last) => self.allowed_before(last, asked, active),
+            None => self.allowed_now(asked, active),
+        };
+        if self.steers[column] > 0 {
+            let (mut cells, mut known) = (cells.to_vec(), known.to_vec());
+            known[column] = true;
+            let mut leads_on = |cell: Cell<'static>| {
+                cells[column] = cell;
+                let row = Row { cells: &cells, known: &known };
+                allowed.admits(cell) && self.leads_on(Asked { column, row, spans }, active)
+            };
+            let fits: Vec<bool> =
+                (0..self.steers[column] as u32).map(|code| leads_on(Cell::Level(code))).collect();
+            let gap = leads_on(Cell::Missing);
+            match fits.contains(&true) {
+                true => allowed.keep_levels(fits.len(), |code| fits[code as usize]),
+                false if gap => allowed.keep_missing(true),
+                false => {}
             }
         }
         allowed
     }
 
-    /// Whether what follows from a choice is left open by all other rules.
-    fn is_possible(
-        &self,
-        cells: &[Cell<'static>],
-        known: &[bool],
-        column: usize,
-        code: u32,
-        active: &[bool],
-        spans: &[(f64, f64)],
-    ) -> bool {
-        let (mut cells, mut known) = (cells.to_vec(), known.to_vec());
-        (cells[column], known[column]) = (Cell::Level(code), true);
-        let row = Row { cells: &cells, known: &known };
-        let mut follows =
-            self.of_column[column].iter().filter_map(|at| self.relations[*at].rule.follows(row));
-        follows.all(|(other, cell)| self.allowed(&cells, &known, other, active, spans).admits(cell))
+    /// The last open cell of the rule from which a number is derived, which then follows from that number.
+    fn told_by(&self, asked: Asked<'_>) -> Option<usize> {
+        if !self.is_derived[asked.column] || self.choices[asked.column] > 0 {
+            return None;
+        }
+        let relation = self.of_column[asked.column].iter().map(|at| &self.relations[*at]).next()?;
+        let open = |member: &&usize| **member != asked.column && !asked.row.known[**member];
+        let mut open = relation.members.iter().filter(open);
+        let last = open.next();
+        last.filter(|_| open.next().is_none()).copied()
+    }
+
+    /// What is left for a derived number by what the rules leave open for the cell that follows from it.
+    fn allowed_before(&self, last: usize, asked: Asked<'_>, active: &[bool]) -> Allowed<'_> {
+        let left = self.allowed_now(Asked { column: last, ..asked }, active);
+        let mut spans = asked.spans.to_vec();
+        if let Some((low, high)) = left.ranges().ends() {
+            let (from, to) = spans[last];
+            let (low, high) = (low * self.scales[last], high * self.scales[last]);
+            spans[last] = (from.max(low), to.min(high));
+        }
+        let mut allowed = self.allowed_now(Asked { spans: &spans, ..asked }, active);
+        if let Some(missing) = left.is_missing() {
+            allowed.keep_missing(missing);
+        }
+        allowed
+    }
+
+    /// The same by what is known already.
+    fn allowed_now(&self, asked: Asked<'_>, active: &[bool]) -> Allowed<'_> {
+        let mut allowed = Allowed::any();
+        for &at in self.of_column[asked.column].iter().filter(|at| active[**at]) {
+            self.relations[at].rule.restrict(asked, &mut allowed);
+        }
+        allowed
+    }
+
+    /// Whether a cell that has become known leads to nothing that another rule excludes: what follows from it is left open by
+    /// all rules, and something is left for the last cell of each of its functions.
+    fn leads_on(&self, told: Asked<'_>, active: &[bool]) -> bool {
+        let relations = self.of_column[told.column].iter().filter(|at| active[**at]);
+        relations.map(|at| &self.relations[*at]).all(|relation| {
+            if let Some((column, cell)) = relation.rule.follows(told.row) {
+                return self.allowed_now(Asked { column, ..told }, active).admits(cell);
+            }
+            let mut open = relation.members.iter().filter(|member| !told.row.known[**member]);
+            let decides = relation.function.is_some() || relation.key.is_some();
+            match (decides, open.next(), open.next()) {
+                (true, Some(&column), None) => {
+                    !self.allowed_now(Asked { column, ..told }, active).is_nothing()
+                }
+                _ => true,
+            }
+        })
     }
 
     /// The rules that the known cells of a row break, of those that hold in every row; increasing.
@@ -341,9 +405,11 @@ impl Keeper {
     /// determines a column before the column.
     pub fn instead(&self, known: &[bool], column: usize, defer: bool) -> usize {
         let (mut at, mut before) = (column, vec![column]);
-        while let Some(next) = self.first(known, at, defer)
-            && !before.contains(&next)
-        {
+        while let Some(next) = self.first(known, at, defer) {
+            // Of columns that determine each other, the first that was come to.
+            if before.contains(&next) {
+                return next;
+            }
             before.push(next);
             at = next;
         }
@@ -355,6 +421,15 @@ impl Keeper {
     pub fn is_asked(&self, known: &[bool], column: usize) -> bool {
         self.first(known, column, false)
             .is_none_or(|first| !self.is_derived[column] && self.choices[first] == 0)
+    }
+
+    /// Whether one column alone determines another: then that need not come first.
+    fn gives(&self, column: usize, other: usize) -> bool {
+        let function = |at: &usize| self.relations[*at].function.as_ref();
+        self.of_column[column]
+            .iter()
+            .filter_map(function)
+            .any(|(output, inputs)| *output == other && *inputs == [column])
     }
 
     fn first(&self, known: &[bool], column: usize, defer: bool) -> Option<usize> {
@@ -374,7 +449,7 @@ impl Keeper {
                 Some(key) if key != column && !known[key] && open.next().is_none() => Some(key),
                 _ => match &relation.function {
                     Some((output, inputs)) if defer && *output == column => {
-                        inputs.iter().copied().find(|input| !known[*input])
+                        inputs.iter().copied().find(|input| !known[*input] && !self.gives(column, *input))
                     }
                     _ => None,
                 },

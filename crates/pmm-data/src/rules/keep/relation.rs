@@ -192,15 +192,12 @@ impl Relation {
             Rule::NeverEqual { left, right } => {
                 one(Self::new(NeverEqual::new(any(left)?, any(right)?), None, share))
             }
-            // Where all numbers are on a grid, so is all that is drawn.
-            Rule::Multiple { column, step, remainder, .. } if share < 1.0 => {
+            Rule::Multiple { column, step, remainder, .. } => {
                 one(Self::new(Heap::new(column, *step, *remainder, columns)?, None, share))
             }
-            Rule::Unique { .. }
-            | Rule::Running { .. }
-            | Rule::Shape { .. }
-            | Rule::Multiple { .. }
-            | Rule::OnTime { .. } => Ok(Vec::new()),
+            Rule::Unique { .. } | Rule::Running { .. } | Rule::Shape { .. } | Rule::OnTime { .. } => {
+                Ok(Vec::new())
+            }
         }
     }
 }

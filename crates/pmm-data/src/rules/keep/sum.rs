@@ -12,6 +12,9 @@ use super::relation::{Asked, Relate, Row};
 /// What a derived column says where none of the constants of a sum is met.
 pub(super) const OTHER: &str = "other";
 
+/// Sums of what open terms can be that are told one by one, at most.
+const MOST_SUMS: usize = 64;
+
 /// Σ factor · cell is one of the constants: the one that a derived column says, where there are several.
 #[derive(Debug)]
 pub(super) struct Sum {
@@ -97,6 +100,20 @@ impl Sum {
         !gap
     }
 
+    /// The sums that all terms but one can have, where the open ones have a few values each; none where they are too many.
+    fn sums(&self, asked: Asked<'_>) -> Option<Vec<f64>> {
+        let mut sums = vec![0.0];
+        for (factor, place) in self.terms.iter().filter(|(_, place)| place.index != asked.column) {
+            let known = [asked.row.number(place).unwrap_or(0.0)];
+            let values = if asked.row.is_known(place) { &known[..] } else { place.few() };
+            if values.is_empty() || sums.len() * values.len() > MOST_SUMS {
+                return None;
+            }
+            sums = sums.iter().flat_map(|sum| values.iter().map(move |value| sum + factor * value)).collect();
+        }
+        Some(sums)
+    }
+
     /// The least and the largest sum of all terms but one, and how many of them are open; none where one is known to be no number.
     fn rest(&self, asked: Asked<'_>) -> Option<(f64, f64, usize)> {
         let (mut low, mut high, mut open) = (0.0, 0.0, 0);
@@ -170,11 +187,17 @@ impl Relate for Sum {
         let Some((low, high, open)) = self.rest(asked) else { return };
         let numbers = match (self.constant(asked.row), &self.choice) {
             (Some(constant), _) => {
-                let ends = [(constant - high) / factor, (constant - low) / factor];
-                let (from, to) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
-                // Up to the dust of binary fractions.
-                let dust = 1e-9 * (from.abs().min(1e300) + to.abs().min(1e300)).max(1e-9);
-                Ranges::between(from - dust, to + dust)
+                let between = |low: f64, high: f64| {
+                    let ends = [(constant - high) / factor, (constant - low) / factor];
+                    let (from, to) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+                    // Up to the dust of binary fractions.
+                    let dust = 1e-9 * (from.abs().min(1e300) + to.abs().min(1e300)).max(1e-9);
+                    Ranges::between(from - dust, to + dust)
+                };
+                match self.sums(asked).filter(|_| open > 0) {
+                    Some(sums) => Ranges::union(sums.into_iter().map(|sum| between(sum, sum))),
+                    None => between(low, high),
+                }
             }
             // None of the constants: not what any of them would give.
             (None, Some(choice)) if asked.row.known[choice.column] && open == 0 => {

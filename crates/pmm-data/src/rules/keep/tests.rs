@@ -171,6 +171,8 @@ fn parts_of_dates_are_turned_round() {
     let count = (15_000..15_700).filter(|day| mondays.admits(Cell::Number(f64::from(*day)))).count();
     assert_eq!(count, 100);
     assert!(mondays.admits(Cell::Number(15_012.0)));
+    // Nothing that rounds to a Tuesday.
+    assert!(!mondays.admits(Cell::Number(15_012.999_999)));
 }
 
 #[test]
@@ -205,4 +207,152 @@ fn shares_without_a_column() {
     assert!(keeper.has_chance() && keeper.active() == [false]);
     assert_eq!(keeper.active_in(|_| 0.7), [true]);
     assert_eq!(keeper.active_in(|_| 0.8), [false]);
+}
+
+/// Whether a man or a woman is said three times: what is drawn first must leave something for the last.
+#[test]
+fn what_would_lead_nowhere_is_not_open() {
+    let columns = [
+        levels("sex", &["male", "female"]),
+        levels("who", &["man", "woman", "child"]),
+        levels("adult_male", &["yes", "no"]),
+    ];
+    let entry =
+        |from: &str, to: &str| super::super::rule::Entry { inputs: vec![from.into()], output: to.into() };
+    let table = vec![entry("man", "yes"), entry("woman", "no"), entry("child", "no")];
+    let adult = Rule::Determined { inputs: vec!["who".into()], output: "adult_male".into(), table };
+    let is = |text: &str| State::Is(text.into());
+    let pairs = vec![(is("male"), is("woman")), (is("female"), is("man"))];
+    let never = Rule::Impossible { left: "sex".into(), right: "who".into(), pairs };
+    let line = |adult: &str, who: &str| super::super::rule::Entry {
+        inputs: vec!["male".into(), adult.into()],
+        output: who.into(),
+    };
+    let inputs = vec!["sex".into(), "adult_male".into()];
+    let back = Rule::Determined { inputs, output: "who".into(), table: vec![line("yes", "man")] };
+    let kept = [&adult, &never, &back].map(|rule| Kept { rule, share: 1.0, derived: None });
+    let keeper = Keeper::new(&columns, kept, vec![(0.0, 0.0); 3]).unwrap();
+    // What a column gives by itself need not come before it.
+    assert_eq!(keeper.instead(&[true, false, false], 1, true), 1);
+    let level = |code: u32| Some(Cell::Level(code));
+    let adult = open(&keeper, &[level(1), None, None], 2);
+    assert!(!adult.admits(Cell::Level(0)) && adult.admits(Cell::Level(1)));
+    let adult = open(&keeper, &[level(0), None, None], 2);
+    assert!(adult.admits(Cell::Level(0)) && adult.admits(Cell::Level(1)));
+}
+
+/// A payment is 0 where there is no bill: it cannot differ from the bill then.
+#[test]
+fn a_choice_leaves_something_for_what_it_tells() {
+    let columns = [number("bill"), number("paid"), levels("bill = paid", &["yes", "no"])];
+    let equal = Rule::Equal { left: "bill".into(), right: "paid".into(), nonzero: true };
+    let zero =
+        |column: &str| Condition { column: column.into(), states: vec![State::Is(Value::Number(0.0))] };
+    let gate = Rule::Gate { when: zero("bill"), then: zero("paid"), both_ways: false };
+    let kept = [(&equal, Some(2)), (&gate, None)].map(|(rule, derived)| Kept { rule, share: 1.0, derived });
+    let keeper = Keeper::new(&columns, kept, vec![(0.0, 9.0); 3]).unwrap();
+    let n = |x: f64| Some(Cell::Number(x));
+    let differs = Cell::Level(1);
+    assert!(!open(&keeper, &[n(0.0), None, None], 2).admits(differs));
+    assert!(open(&keeper, &[n(5.0), None, None], 2).admits(differs));
+}
+
+/// The result of a match is given: the goals are those of such results, in whatever order they become known.
+#[test]
+fn a_function_of_two_numbers_is_turned_round() {
+    let columns = [number("home"), number("away"), levels("result", &["H", "D", "A"])];
+    let goals = (0..4).flat_map(|home| (0..4).map(move |away| (f64::from(home), f64::from(away))));
+    let line = |(home, away): (f64, f64)| super::super::rule::Entry {
+        inputs: vec![Value::Number(home), Value::Number(away)],
+        output: if home > away {
+            "H"
+        } else if home < away {
+            "A"
+        } else {
+            "D"
+        }
+        .into(),
+    };
+    let inputs = vec!["home".into(), "away".into()];
+    let rule = Rule::Determined { inputs, output: "result".into(), table: goals.map(line).collect() };
+    let keeper = keeper(&columns, &rule, None);
+    let n = |x: f64| Some(Cell::Number(x));
+    let home = open(&keeper, &[None, None, Some(Cell::Level(0))], 0);
+    assert!(!home.admits(Cell::Number(0.0)) && home.admits(Cell::Number(1.0)));
+    let away = open(&keeper, &[n(2.0), None, Some(Cell::Level(0))], 1);
+    assert!(away.admits(Cell::Number(1.0)) && !away.admits(Cell::Number(2.0)));
+    let away = open(&keeper, &[n(2.0), None, Some(Cell::Level(1))], 1);
+    assert!(away.admits(Cell::Number(2.0)) && !away.admits(Cell::Number(3.0)));
+}
+
+/// A toll is 0 or 6.55: what comes before it leaves one of these.
+#[test]
+fn a_sum_leaves_a_value_that_there_is() {
+    let mut columns = [number("fare"), number("toll"), number("total")];
+    columns[1].few = vec![0.0, 6.55];
+    let rule = Rule::parse("total = fare + toll", &columns).unwrap();
+    let keeper = keeper(&columns, &rule, None);
+    let fare = open(&keeper, &[None, None, Some(Cell::Number(20.0))], 0);
+    assert!(fare.admits(Cell::Number(20.0)) && fare.admits(Cell::Number(13.45)));
+    assert!(!fare.admits(Cell::Number(19.5)) && !fare.admits(Cell::Number(13.44)));
+}
+
+/// Prices that are all multiples of 100 are drawn as such.
+#[test]
+fn numbers_on_a_grid_are_rounded_to_it() {
+    let columns = [number("price")];
+    let rule = Rule::Multiple { column: "price".into(), step: 100.0, remainder: 0.0, nonzero: true };
+    let keeper = keeper(&columns, &rule, None);
+    assert_eq!(open(&keeper, &[None], 0).grid().map(|grid| grid.round(127_150.0)), Some(127_200.0));
+}
+
+/// A garage has a year, as late as the house or later, exactly where it has a kind: neither the year's difference nor whether it
+/// is the house's own makes a year of nothing.
+#[test]
+fn what_a_year_is_derived_from_keeps_to_its_gaps() {
+    let columns = [
+        number("built"),
+        levels("kind", &["attached", "apart"]),
+        number("garage"),
+        levels("built = garage", &["yes", "no"]),
+        number("garage - built"),
+    ];
+    let equal = Rule::Equal { left: "built".into(), right: "garage".into(), nonzero: false };
+    let order = Rule::Order { low: "built".into(), high: "garage".into(), strict: false };
+    let gaps = Rule::MissingTogether { columns: vec!["kind".into(), "garage".into()] };
+    let sold = Rule::Range { column: "garage".into(), low: None, high: Some(2010.0) };
+    let kept = [(&equal, Some(3)), (&order, Some(4)), (&gaps, None), (&sold, None)];
+    let kept = kept.map(|(rule, derived)| Kept { rule, share: 1.0, derived });
+    let keeper = Keeper::new(&columns, kept, vec![(0.0, 3000.0); 5]).unwrap();
+    let built = Some(Cell::Number(1990.0));
+    let without = [built, Some(GAP), None, None, None];
+    for column in [3, 4] {
+        let derived = open(&keeper, &without, column);
+        assert!(derived.admits(GAP) && !derived.admits(Cell::Level(0)) && !derived.admits(Cell::Level(1)));
+        assert!(!derived.admits(Cell::Number(3.0)));
+    }
+    let with = open(&keeper, &[built, Some(Cell::Level(0)), None, Some(Cell::Level(1)), None], 4);
+    assert!(!with.admits(GAP) && with.admits(Cell::Number(20.0)) && !with.admits(Cell::Number(21.0)));
+}
+
+/// Of two columns that determine each other with a third, the one that comes first in the table is drawn first.
+#[test]
+fn functions_in_a_circle_keep_the_order_of_the_table() {
+    let columns = [levels("net", &["a"]), levels("discount", &["b", "c"]), levels("amount", &["d", "e"])];
+    let line = |from: [&str; 2], to: &str| super::super::rule::Entry {
+        inputs: from.iter().map(|text| (*text).into()).collect(),
+        output: to.into(),
+    };
+    let function = |from: [&str; 2], to: &str, table| {
+        let inputs = from.iter().map(|text| (*text).to_owned()).collect();
+        Rule::Determined { inputs, output: to.into(), table }
+    };
+    let discount =
+        function(["net", "amount"], "discount", vec![line(["a", "d"], "b"), line(["a", "e"], "c")]);
+    let amount = function(["net", "discount"], "amount", vec![line(["a", "b"], "d"), line(["a", "c"], "e")]);
+    let kept = [&discount, &amount].map(|rule| Kept { rule, share: 1.0, derived: None });
+    let keeper = Keeper::new(&columns, kept, vec![(0.0, 0.0); 3]).unwrap();
+    assert_eq!(keeper.next(&[true, false, false]), Some(1));
+    let level = |code: u32| Some(Cell::Level(code));
+    assert_eq!(settled(&keeper, &[level(0), level(1), None])[2], level(1));
 }
