@@ -73,7 +73,7 @@ fn learns_a_rhyme() {
 #[test]
 fn tables_of_patterns_read_ahead() {
     let folder = tempfile::tempdir().unwrap();
-    let config = config(150);
+    let (long, config) = (config(150), config(7));
     let task = task(folder.path(), &config);
     let read = |threads: usize, times: usize, most: u64| {
         let mut state = State::new(task.initial());
@@ -99,6 +99,10 @@ fn tables_of_patterns_read_ahead() {
     assert_eq!(read(3, 1, u64::MAX).0, state);
     assert_eq!(read(2, 2, u64::MAX).0, state);
     assert_eq!(read(2, 1, 64).0, fresh);
+    // Where the network comes to all of the text, they read nothing ahead.
+    let (other, mut state) = (crate::task(folder.path(), &long), fresh.clone());
+    other.prepare(&mut state, &mut |_, _| unreachable!("nothing is read"));
+    assert_eq!(state, fresh);
 }
 
 /// Stopped anywhere and gone on through a file: the same bits, of weights, momenta and tables; also with other threads.

@@ -41,7 +41,8 @@ pub struct TextConfig {
     pub batch: usize,
     /// The largest learning rate of an ordered network's tables of local patterns, which Adagrad moves.
     pub pattern_rate: f64,
-    /// Before the network begins, these tables read the text once, but not more than this many times as many tokens as the network will.
+    /// Of a text of which the network will not come to all, these tables read this many times as many tokens as the network will, before it
+    /// begins; each part of the text once at most.
     pub read_ahead: f64,
     /// The network.
     pub net: TextNetConfig,

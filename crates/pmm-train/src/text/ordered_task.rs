@@ -76,7 +76,7 @@ impl OrderedTask {
             orders: config.order.mixture(config.schedule)?,
             muon: config.muon,
             pattern_rate: config.pattern_rate,
-            windows_ahead: (config.read_ahead * (config.train.steps * config.batch as u64) as f64) as u64,
+            windows_ahead: windows_ahead(config, train / net.length() as u64),
             validation: Vec::new(),
             streams,
         };
@@ -114,6 +114,13 @@ impl OrderedTask {
             block_rule(part, self.muon)
         }
     }
+}
+
+/// How many of a text's windows the tables of patterns read ahead: none where the network comes to all of them, for what both have seen often
+/// the tables know by heart.
+fn windows_ahead(config: &TextConfig, all: u64) -> u64 {
+    let read = config.train.steps * config.batch as u64;
+    if read < all { (config.read_ahead * read as f64) as u64 } else { 0 }
 }
 
 /// Of the losses of all held-out windows in both orders.

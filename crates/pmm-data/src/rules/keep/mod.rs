@@ -229,8 +229,8 @@ impl Keeper {
             let mut seen = way.revealed.len() - 1;
             while let Some(&column) = way.revealed.get(seen) {
                 let row = Row { cells, known: &known };
-                let relations = self.of_column[column].iter().filter(|at| self.active[**at]);
-                match relations.filter_map(|at| self.relations[*at].rule.follows(row)).next() {
+                let mut relations = self.of_column[column].iter().filter(|at| self.active[**at]);
+                match relations.find_map(|at| self.relations[*at].rule.follows(row)) {
                     Some((column, cell)) => {
                         (cells[column], known[column]) = (cell, true);
                         way.revealed.push(column);
