@@ -305,9 +305,12 @@ def _take_array(data: Any) -> Any:
     if data.ndim != 2:
         raise DataError(f"an array of {data.ndim} dimensions is no table", "give rows and columns")
     pa = _pyarrow()
-    # In an array a missing cell is one that is no number.
-    cells = lambda place: pa.array(data[:, place], from_pandas=True)
-    return _converted(lambda: pa.table({f"x{place}": cells(place) for place in range(data.shape[1])}))
+
+    def convert() -> Any:
+        # In an array a missing cell is one that is no number.
+        return pa.table({f"x{place}": pa.array(data[:, place], from_pandas=True) for place in range(data.shape[1])})
+
+    return _converted(convert)
 
 
 def _refuse_twins(names: list[str]) -> None:
