@@ -1,9 +1,10 @@
 //! A long job: beside the interpreter, which goes on, shows how far it is and hears Ctrl-C.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pmm::{Error, Event, Stop, Watcher};
 use pyo3::prelude::*;
@@ -13,8 +14,10 @@ use crate::threads;
 
 /// How often signals are looked for and progress is shown.
 const PULSE: Duration = Duration::from_millis(50);
-/// How long a job that was interrupted may take to bring home what it has.
+/// How long a job that was interrupted may take to end.
 const PATIENCE: Duration = Duration::from_millis(800);
+/// How long a fit that has learned something may take to bring that home: the step that it is in, and what comes after the last.
+const PATIENCE_WITH_LEARNED: Duration = Duration::from_secs(120);
 
 /// How a job is run: on how many threads, and a function of Python's that is told how far it is.
 #[derive(FromPyObject)]
@@ -37,6 +40,7 @@ struct Told {
 /// The watcher that the job sees.
 struct Reporter {
     told: Arc<Mutex<Told>>,
+    has_learned: Arc<AtomicBool>,
     stop: Stop,
 }
 
@@ -51,6 +55,7 @@ impl Watcher for Reporter {
             }
             Event::Progress { done } => told.done = Some((done, None)),
             Event::Step { step, steps, loss } => {
+                self.has_learned.store(true, Ordering::Relaxed);
                 told.done = Some((step, Some(steps)));
                 told.losses.0 = Some(loss);
             }
@@ -91,8 +96,9 @@ pub(crate) fn run_stoppable<T: Send + 'static>(
     running: &Running<'_>,
     work: impl FnOnce(&mut dyn Watcher) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<Stopped<T>> {
-    let (told, stop) = (Arc::new(Mutex::new(Told::default())), Stop::new());
-    let mut watcher = Reporter { told: told.clone(), stop: stop.clone() };
+    let (told, has_learned, stop) = (Arc::new(Mutex::new(Told::default())), Arc::default(), Stop::new());
+    let mut watcher =
+        Reporter { told: told.clone(), has_learned: Arc::clone(&has_learned), stop: stop.clone() };
     let pool = threads::pool(py, running.threads)?;
     let (sender, mut receiver) = sync_channel(1);
     let job = move || {
@@ -111,7 +117,9 @@ pub(crate) fn run_stoppable<T: Send + 'static>(
             (Err(RecvTimeoutError::Timeout), None) => {}
             (Err(RecvTimeoutError::Timeout), Some(interrupt)) => {
                 stop.now();
-                return conclude(py, receiver, interrupt);
+                let has_learned = has_learned.load(Ordering::Relaxed);
+                let patience = if has_learned { PATIENCE_WITH_LEARNED } else { PATIENCE };
+                return conclude(py, receiver, patience, interrupt);
             }
             (Err(RecvTimeoutError::Disconnected), _) => return Err(failure(py, "the job has vanished")),
         }
@@ -126,16 +134,24 @@ fn wait<T: Send>(
     py.detach(move || (receiver.recv_timeout(time), receiver))
 }
 
-/// What a stopped job brings home in time. One that does not is left to end by itself.
+/// What a stopped job brings home in time. One that does not, or that is interrupted again, is left to end by itself.
 fn conclude<T: Send>(
     py: Python<'_>,
-    receiver: Receiver<Outcome<T>>,
+    mut receiver: Receiver<Outcome<T>>,
+    patience: Duration,
     interrupt: PyErr,
 ) -> PyResult<Stopped<T>> {
-    match wait(py, receiver, PATIENCE).0 {
-        Ok(Ok(Ok(result))) => Ok((result, Some(interrupt))),
-        _ => Err(interrupt),
+    let begin = Instant::now();
+    while begin.elapsed() < patience && py.check_signals().is_ok() {
+        let heard;
+        (heard, receiver) = wait(py, receiver, PULSE);
+        match heard {
+            Ok(Ok(Ok(result))) => return Ok((result, Some(interrupt))),
+            Err(RecvTimeoutError::Timeout) => {}
+            _ => break,
+        }
     }
+    Err(interrupt)
 }
 
 fn result<T>(py: Python<'_>, outcome: Outcome<T>, interrupt: &Option<PyErr>) -> PyResult<T> {

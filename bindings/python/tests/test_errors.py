@@ -31,6 +31,11 @@ def test_kinds(road_model: Any, road_rows: Any, tmp_path: Path) -> None:
         pmm.fit(road_rows, net__width=object())
     with pytest.raises(TypeError, match="no table"):
         pmm.fit(3)
+    for rows in ([{"road": "lane"}], [[1, 2], [3, 4]], []):
+        with pytest.raises(TypeError, match="a list is no table"):
+            pmm.fit(rows)
+    with pytest.raises(pmm.DataError, match="an array of 1 dimensions is no table"):
+        pmm.fit(np.arange(50.0))
     with pytest.raises(ValueError, match="2"):
         road_model.predict(road_rows, "minutes").quantile(2)
     with pytest.raises(ValueError):

@@ -134,6 +134,43 @@ def test_duckdb_relations(road_rows: pa.Table, road_model: Any) -> None:
     assert len(road_model.predict(relation, "minutes")) == road_rows.num_rows
 
 
+def test_datasets_of_hugging_face(road_rows: pa.Table) -> None:
+    datasets = pytest.importorskip("datasets")
+    label = datasets.ClassLabel(names=["lane", "motorway"])
+    codes = pa.array([label.str2int(road) for road in road_rows["road"].to_pylist()])
+    whole = datasets.Dataset(road_rows.set_column(0, "road", codes)).cast_column("road", label)
+    some = whole.select(range(0, 400, 2))
+    model = pmm.fit(some, steps=20, **SMALL)
+    made, full = model.sample(30), model.impute(some)
+    assert model.schema.rows == 200, "the rows that are chosen"
+    assert isinstance(made, datasets.Dataset) and made.features == whole.features and len(made) == 30
+    assert full.to_dict() == some.to_dict()
+    for other in (datasets.DatasetDict({"train": whole}), whole.to_iterable_dataset()):
+        with pytest.raises(TypeError, match="one split"):
+            pmm.fit(other)
+
+
+def test_arrays_in_arrays_out() -> None:
+    draw = np.random.default_rng(3)
+    array = draw.normal(size=(120, 3)).astype("float32")
+    array[::7, 1] = np.nan
+    model = pmm.fit(array, steps=20, **SMALL)
+    made, full = model.sample(40), model.impute(array)
+    assert isinstance(made, np.ndarray) and made.shape == (40, 3) and made.dtype == np.float32
+    known = ~np.isnan(array)
+    assert not np.isnan(full).any() and np.array_equal(full[known], array[known])
+    whole = pmm.fit(draw.integers(0, 9, (120, 2)), steps=20, **SMALL).sample(40)
+    assert whole.dtype == np.int64 and whole.min() >= 0 and whole.max() < 9
+
+
+def test_frames_of_classes_of_their_own() -> None:
+    class Survey(pd.DataFrame):
+        pass
+
+    made = pmm.fit(Survey({"n": [1, 2, 3] * 40, "c": ["x", "y", "z"] * 40}), steps=20, **SMALL).sample(5)
+    assert isinstance(made, pd.DataFrame) and list(made.columns) == ["n", "c"]
+
+
 def test_rows_without_end_are_drawn_in_pieces(road_model: Any) -> None:
     whole = road_model.sample(30, seed=4)
     pieces = [road_model.sample(13, seed=4), road_model.sample(17, seed=4, first_row=13)]
@@ -234,6 +271,13 @@ def test_categories_of_anything_are_categories() -> None:
     assert full["part"][known].tolist() == frame["part"][known].tolist()
     some = frame["part"].dropna().iloc[0]
     assert set(model.sample(9, given={"part": some})["part"]) == {some}
+
+
+def test_rows_that_are_given_in_part_keep_their_categories(typed: pd.DataFrame, typed_model: Any) -> None:
+    known = typed[["size", "name"]].head(4)
+    made = typed_model.sample(2, given=known)
+    assert dict(made.dtypes) == dict(typed.dtypes) and len(made) == 8
+    assert made["size"].tolist() == [size for size in known["size"] for _ in range(2)]
 
 
 def test_cells_that_no_table_has_are_refused_by_name() -> None:

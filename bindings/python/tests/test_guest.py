@@ -58,6 +58,28 @@ def test_ctrl_c_keeps_what_is_learned(tmp_path: Path) -> None:
     assert pmm.load(tmp_path / "m.pmm", frame="pyarrow").sample(3).num_rows == 3
 
 
+def test_ctrl_c_waits_for_the_step_that_is_under_way() -> None:
+    """A step of seconds, and what comes after the last: what is learned is not thrown away for that."""
+    said = _interrupted(
+        """
+        import pmm
+        from pmm._running import Running
+        from helpers import roads
+        hear, said = Running._hear, []
+        def heard(self, part, done, losses, notes):
+            if losses[0] is not None and not said:
+                said.append(print("ready", flush=True))
+            hear(self, part, done, losses, notes)
+        Running._hear = heard
+        try:
+            pmm.fit(roads(4000), steps=10**6, net__width=512, net__blocks=6, batch=2048, progress=False)
+        except KeyboardInterrupt as stop:
+            print(type(stop).__name__, stop.model.sample(1).num_rows)
+        """
+    )
+    assert said == "FitInterrupted 1\n"
+
+
 def test_ctrl_c_ends_a_long_sample(tmp_path: Path, road_model: Any) -> None:
     road_model.save(tmp_path / "m.pmm")
     said = _interrupted(

@@ -52,6 +52,14 @@ def test_answers_agree(minutes: Any) -> None:
     assert np.array_equal(minutes.sample(5), minutes.sample(5)), "the seed is the prediction's"
 
 
+def test_at_a_gap_there_is_no_answer(minutes: Any, road_rows: Any) -> None:
+    truth = road_rows["minutes"].to_pandas().astype("Int64")
+    truth[::5] = pd.NA
+    for found in (minutes.logpdf(truth), minutes.cdf(truth.to_numpy(float, na_value=np.nan))):
+        assert np.array_equal(np.isnan(found), truth.isna().to_numpy())
+    assert np.isnan(minutes.cdf(np.nan)).all() and np.isnan(minutes.cdf([[1.0, np.nan]])[:, 1]).all()
+
+
 def test_it_has_learned(road_model: Any) -> None:
     found = road_model.predict({"road": ["lane", "motorway"], "kilometres": [50, 50]}, "minutes")
     assert found.mean()[0] > 1.5 * found.mean()[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pyarrow as pa
@@ -13,10 +14,20 @@ import pmm.ray
 
 ray = pytest.importorskip("ray")
 
+#: How long a node may take to start: on a machine with other work, half a minute (what Ray allows) is too little.
+PATIENCE = {
+    "RAY_raylet_start_wait_time_s": "600",
+    "RAY_gcs_rpc_server_connect_timeout_s": "600",
+    "RAY_agent_register_timeout_ms": "600000",
+    "RAY_worker_register_timeout_seconds": "600",
+}
+
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Any:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    os.environ.update(PATIENCE)
+    # One process that works, and little memory to share: the tables are small.
+    ray.init(num_cpus=1, object_store_memory=100 * 2**20, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
 

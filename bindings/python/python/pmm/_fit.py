@@ -210,10 +210,15 @@ def _kind_of(data: Any, preset: str | None) -> str:
     if isinstance(data, (str, os.PathLike)):
         return _pmm.recognise(data, preset)
     if isinstance(data, np.ndarray):
-        return "table" if data.ndim == 2 else "image"
+        return "image" if data.ndim > 2 else "table"
     if isinstance(data, (list, tuple)) and data:
-        return "text" if isinstance(data[0], str) else "image"
+        return "text" if isinstance(data[0], str) else "image" if _is_picture(data[0]) else "table"
     return "table"
+
+
+def _is_picture(element: Any) -> bool:
+    """An array, or what becomes one, as pictures of PIL do."""
+    return hasattr(element, "__array__") or hasattr(element, "__array_interface__")
 
 
 def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

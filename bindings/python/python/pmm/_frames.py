@@ -42,6 +42,35 @@ class Giver:
         return None
 
 
+class DatasetGiver(Giver):
+    """Gives rows back as a dataset of Hugging Face, with the features of the one that came in."""
+
+    def __init__(self, features: Any) -> None:
+        self._features = features
+
+    def give(self, rows: ArrowRows, index: Any = None) -> Any:
+        from datasets import Dataset
+
+        table = super().give(rows)
+        is_alike = table.column_names == list(self._features)
+        return Dataset(table.cast(self._features.arrow_schema) if is_alike else table)
+
+
+class ArrayGiver(Giver):
+    """Gives rows back as an array of NumPy, in the type of the one that came in unless that has no room for gaps."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._dtype = dtype
+
+    def give(self, rows: ArrowRows, index: Any = None) -> Any:
+        import numpy
+
+        table = super().give(rows)
+        array = numpy.column_stack([column.to_numpy(zero_copy_only=False) for column in table.columns])
+        has_gaps = any(column.null_count for column in table.columns)
+        return array if has_gaps and self._dtype.kind in "biu" else array.astype(self._dtype)
+
+
 class PolarsGiver(Giver):
     """Gives rows back as a frame of polars, with the types of the one that came in."""
 
@@ -65,7 +94,7 @@ class PandasGiver(Giver):
         self._template, self._metadata = template, metadata
 
     def give(self, rows: ArrowRows, index: Any = None) -> Any:
-        table = _pyarrow().table(rows)
+        table = _distinct(_pyarrow().table(rows))
         if self._template is None:
             frame = _untemplated(table)
         else:
@@ -95,6 +124,20 @@ class PandasGiver(Giver):
         if index is None or draws == 1:
             return index
         return index.append([index] * (draws - 1))
+
+
+def _distinct(table: Any) -> Any:
+    """Dictionaries in which each value comes once, as categories of pandas must; those of rows that were put together may repeat."""
+    pa = _pyarrow()
+    for place, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type) and any(_repeats(chunk.dictionary) for chunk in column.chunks):
+            again = column.cast(column.type.value_type).dictionary_encode()
+            table = table.set_column(place, table.column_names[place], again)
+    return table
+
+
+def _repeats(values: Any) -> bool:
+    return len(values.unique()) < len(values)
 
 
 def _empty_nested(table: Any) -> list[str]:
@@ -144,15 +187,17 @@ def take(data: TableLike, giver: Giver | None = None) -> tuple[Any, Giver]:
     """What the native part reads (a path, or a stream), and what gives rows back as they came."""
     if isinstance(data, (str, os.PathLike)):
         return os.fspath(data), giver or default_giver()
-    package = type(data).__module__.partition(".")[0]
-    if package in ("pandas", "polars") and type(data).__name__ == "Series":
+    package, name = _library(data)
+    if package in ("pandas", "polars") and name == "Series":
         raise TypeError("a Series is one column, no table: to_frame() makes a table of it")
     if package == "pandas" and hasattr(data, "columns"):
         return _take_pandas(data)
     if package == "polars":
         return _take_polars(data)
+    if package == "datasets":
+        return _take_dataset(data)
     if package == "numpy":
-        return _take_array(data), giver or Giver()
+        return _take_array(data), giver or ArrayGiver(data.dtype)
     if isinstance(data, dict):
         return _converted(lambda: _pyarrow().table(data)), giver or Giver()
     if hasattr(data, "__arrow_c_stream__"):
@@ -161,6 +206,15 @@ def take(data: TableLike, giver: Giver | None = None) -> tuple[Any, Giver]:
         f"a {type(data).__name__} is no table: give the path of a file, a frame of pandas or polars, "
         "a table of pyarrow, or anything else with __arrow_c_stream__"
     )
+
+
+def _library(data: Any) -> tuple[str, str]:
+    """The library that a table is of, and its class there; frames of classes derived from those are as good."""
+    for base in type(data).__mro__:
+        package = base.__module__.partition(".")[0]
+        if package in (*FRAMES, "numpy", "datasets"):
+            return package, base.__name__
+    return "", type(data).__name__
 
 
 def _take_pandas(data: Any) -> tuple[Any, Giver]:
@@ -241,11 +295,22 @@ def _take_polars(data: Any) -> tuple[Any, Giver]:
     return data, PolarsGiver(data.schema)
 
 
+def _take_dataset(data: Any) -> tuple[Any, Giver]:
+    if type(data).__name__ != "Dataset":
+        raise TypeError(f"a {type(data).__name__} is no table: give one split, such as dataset['train'], and no stream")
+    return data.with_format("arrow")[:], DatasetGiver(data.features)
+
+
 def _take_array(data: Any) -> Any:
     if data.ndim != 2:
         raise DataError(f"an array of {data.ndim} dimensions is no table", "give rows and columns")
-    columns = {f"x{place}": data[:, place] for place in range(data.shape[1])}
-    return _converted(lambda: _pyarrow().table(columns))
+    pa = _pyarrow()
+
+    def convert() -> Any:
+        # In an array a missing cell is one that is no number.
+        return pa.table({f"x{place}": pa.array(data[:, place], from_pandas=True) for place in range(data.shape[1])})
+
+    return _converted(convert)
 
 
 def _refuse_twins(names: list[str]) -> None:

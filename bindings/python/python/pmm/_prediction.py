@@ -139,6 +139,11 @@ class Prediction:
 
     def _at(self, points: npt.ArrayLike, function: Any) -> Array:
         numbers = self._numbers(points)
+        found = self._at_numbers(numbers, function)
+        # What is asked at a gap has no answer.
+        return np.where(np.isnan(numbers), np.nan, found)
+
+    def _at_numbers(self, numbers: Array, function: Any) -> Array:
         if numbers.ndim and numbers.shape[0] not in (1, len(self)):
             raise ValueError(f"{numbers.shape[0]} values for {len(self)} rows: give one for all, or one for each")
         if numbers.ndim < 2:
