@@ -8,6 +8,8 @@ import { askText } from './ask_text.js';
 import { askImage } from './ask_image.js';
 import { inside } from './inside.js';
 
+/** Pieces of a download that are put together at a time. */
+const FOLD = 256;
 const FORMATS = { csv: 'text/csv', parquet: 'application/vnd.apache.parquet' };
 
 export async function model(place, name) {
@@ -44,14 +46,14 @@ export async function model(place, name) {
 
 function sentence(info, schema) {
   const loss = info.fit.held_out_loss;
-  return [schema ? `${schema.rows} rows, ${schema.columns.length} columns` : info.kind === 'image' ? `${info.shape[2]}×${info.shape[1]} images` : 'texts',
-    `${info.weights.toLocaleString('en')} weights`, `${info.fit.steps} steps`, loss && `held-out loss ${number(Number(loss.toPrecision(4)))} ${info.loss_unit}`,
+  return [schema ? `${schema.rows.toLocaleString('en')} rows, ${schema.columns.length} columns` : info.kind === 'image' ? `${info.shape[2]}×${info.shape[1]} images` : 'texts',
+    `${info.weights.toLocaleString('en')} weights`, `${info.fit.steps.toLocaleString('en')} steps`, loss && `held-out loss ${number(Number(loss.toPrecision(4)))} ${info.loss_unit}`,
     info.fit.outcome === 'stopped' && 'stopped before its end'].filter(Boolean).join(' · ');
 }
 
 function takeAway(place, name, info, given) {
-  const links = h('div', { class: 'row' }, h('a', { href: `/v1/models/${enc(name)}/archive`, download: '' }, `The model (${bytes(info.bytes - info.bytes_for_training)})`), h('a', { href: `/v1/models/${enc(name)}/card` }, 'Its card'));
-  ask(`/models/${enc(name)}/report`).then(() => links.append(h('a', { href: `/v1/models/${enc(name)}/report`, target: '_blank', rel: 'noopener' }, 'Its report'))).catch(() => links.append(h('span', { class: 'soft' }, `A report: pmm eval ${name}.pmm TEST`)));
+  const links = h('div', { class: 'row' }, h('a', { href: `/v1/models/${enc(name)}/archive`, download: '' }, `The model (${bytes(info.bytes - info.bytes_for_training)})`), h('a', { href: `/v1/models/${enc(name)}/card`, target: '_blank', rel: 'noopener' }, 'Its card'));
+  ask(`/models/${enc(name)}/report`).then(() => links.append(h('a', { href: `/v1/models/${enc(name)}/report`, target: '_blank', rel: 'noopener' }, 'Its report'))).catch(() => links.append(h('span', { class: 'soft' }, `No report yet: pmm eval ${quoted(`${name}.pmm`)} TEST.csv makes one`)));
   show(place, info.kind === 'table' && rows(name, given), h('h2', {}, 'Files'), links, h('h2', {}, 'The same on a command line'), h('pre', {}, command(name, info.kind, given)), h('h2', {}, 'The same in Python'), h('pre', {}, python(name, info.kind, given)));
 }
 
@@ -66,18 +68,21 @@ function rows(name, given) {
     const request = { count: wanted, seed: Number(seed.value) || 0, given: wishes(given) };
     const response = await ask(`/models/${enc(name)}/sample`, { method: 'POST', body: JSON.stringify(request), accept: FORMATS[format.value] });
     bar.hidden = false;
-    const chunks = []; let size = 0; let lines = 0;
+    const type = FORMATS[format.value];
+    let whole = new Blob([], { type }); let chunks = []; let size = 0; let lines = 0;
     const reader = response.body.getReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
       chunks.push(value);
       size += value.length;
+      // What a blob holds may be kept on the disk: rows need not fit into memory.
+      if (chunks.length >= FOLD) { whole = new Blob([whole, ...chunks], { type }); chunks = []; }
       if (format.value === 'csv') { for (const byte of value) if (byte === 10) lines += 1; bar.value = lines / (wanted + 1); } else bar.removeAttribute('value');
       told.textContent = bytes(size);
     }
     bar.hidden = true;
-    save(new Blob(chunks, { type: FORMATS[format.value] }), `${name}-new.${format.value}`);
+    save(new Blob([whole, ...chunks], { type }), `${name}-new.${format.value}`);
   }) }, 'Download rows');
   const conditions = [...given].map(([column, wish]) => condition(column, wish)).join(', ');
   return [h('h2', {}, 'Rows'), conditions && h('p', { class: 'soft' }, `Given ${conditions}`), h('div', { class: 'row' }, h('label', {}, 'Rows', count), h('label', {}, 'Seed', seed), h('label', {}, 'Format', format), get, told), bar];
