@@ -24,7 +24,7 @@ export async function watch(place, name) {
     live.textContent = status.state === 'failed' ? [status.problem?.detail, status.problem?.remedy].filter(Boolean).join(' – ')
       : status.step ? `step ${status.step}${status.steps ? ` of ${status.steps}` : ''}${last ? `, held-out loss ${last[1].toFixed(3)}` : ''}` : status.what;
     if (train.length + heldOut.length > 1) {
-      show(curve, lines({ series: [{ points: train, colour: 0 }, { points: heldOut, colour: 1 }], x: 'step', width: 1120, height: 260, yRange: focus([...train, ...heldOut]), label: 'loss by step' }),
+      show(curve, lines({ series: [{ points: train, colour: 0 }, { points: heldOut, colour: 1 }], x: 'step', width: Math.max(320, curve.clientWidth), height: 260, yRange: focus([...train, ...heldOut]), label: 'loss by step' }),
         h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'k0' }), 'loss'), h('span', {}, h('i', { class: 'k1' }), 'on held-out data')));
     }
     show(notes, status.history.notes.map((note) => h('p', {}, note)));

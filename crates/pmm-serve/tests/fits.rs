@@ -140,11 +140,12 @@ fn texts_and_images_are_seen_in_the_making() {
     let begin = |data: &str, name: &str, settings: Value| {
         let request = json!({ "data": data, "model": name, "steps": 8, "settings": settings });
         place.post("/v1/fits", &request).ok();
-        place.wait(name, &["finished"]);
+        let ended = place.wait(name, &["finished", "failed"]);
+        assert_eq!(ended["state"], "finished", "{ended}");
         place.get(&format!("/v1/fits/{name}/pair")).refused(409);
         place.get(&format!("/v1/models/{name}/trace")).ok()
     };
-    let small = json!({ "net.width": "32", "net.layers": "1", "net.heads": "2", "length": "24" });
+    let small = json!({ "net.width": "16", "net.blocks": "1", "net.heads": "2", "net.length": "24" });
     let text = begin("story.txt", "story", small).json();
     let frames = text["frames"].as_array().unwrap();
     assert_eq!((&text["tokens"], text["known"].as_array().unwrap().len()), (&json!(24), frames.len()));
