@@ -20,7 +20,7 @@ macro_rules! script {
     };
 }
 
-const FILES: [PageFile; 20] = [
+const FILES: [PageFile; 21] = [
     ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
     ("icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
     script!("main.js"),
@@ -41,6 +41,7 @@ const FILES: [PageFile; 20] = [
     script!("inside.js"),
     script!("method.js"),
     script!("take_away.js"),
+    script!("download.js"),
 ];
 
 /// What the address may bring along.

@@ -44,7 +44,7 @@ pub(crate) struct MarginalView {
     #[schema(value_type = Object)]
     data: Shape,
     /// In new rows, on the same bins.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     sample: Option<Shape>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct MarginalView {
 pub(crate) struct MarginalsView {
     columns: Vec<MarginalView>,
     /// The two columns that were asked for, together.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     joint: Option<Joint>,
 }
 

@@ -233,7 +233,11 @@ try {
   assert.ok(!(await unmasked.innerText()).includes('·'));
   await stepTo('Home');
   assert.ok((await unmasked.innerText()).includes('·'));
-  told('a text is learned, written, rewritten, and seen to come out of its masks');
+  await tab('Take away');
+  const text = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download a text' }).click();
+  assert.ok(readFileSync(await (await text).path(), 'utf8').length > 50);
+  told('a text is learned, written, rewritten, seen to come out of its masks, and taken away');
 
   // Digits.
   await drop('digits.npz', digits(800));
@@ -266,7 +270,11 @@ try {
   assert.match(middle, /^information: [\d.e-]+$/);
   await stepTo('End');
   assert.deepEqual(await means(), ends);
-  told('digits are learned, drawn, filled in, and stepped through from the prior on');
+  await tab('Take away');
+  const images = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download images' }).click();
+  assert.equal(readFileSync(await (await images).path()).subarray(1, 4).toString(), 'PNG');
+  told('digits are learned, drawn, filled in, stepped through from the prior on, and taken away');
 
   // The same as pictures: a zip, and a folder of them; folders in it are classes.
   await drop('shapes.zip', digitZip(24));
