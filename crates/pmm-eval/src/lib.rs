@@ -7,7 +7,7 @@ mod report;
 pub mod table;
 pub mod text;
 
-pub use page::Page;
+pub use page::{Page, base64};
 pub use report::{
     AnyOrderLine, BoundLine, DenoisingPoint, ImageReport, Picture, Prediction, PredictionScore, Raster,
     RuleLine, SummaryRow, TableReport, TextReport, TrainingPoint,

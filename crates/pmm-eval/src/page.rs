@@ -112,8 +112,12 @@ impl Page {
     }
 }
 
-/// RFC 4648, with padding.
-fn base64(bytes: &[u8]) -> String {
+/// Bytes as text: RFC 4648, with padding.
+///
+/// ```
+/// assert_eq!(pmm_eval::base64(b"pmm!"), "cG1tIQ==");
+/// ```
+pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

@@ -3,7 +3,7 @@
 import { post, enc } from './api.js';
 import { h, show, table, attempt, complain } from './dom.js';
 import { histogram } from './charts.js';
-import { legend } from './watch.js';
+import { legend } from './beside.js';
 
 /** Milliseconds after which an answer that has not come is told to be awaited. */
 const SLOW = 250;

@@ -20,7 +20,7 @@ export function histogram({ data, law, width = 240, height = 64, label, pick }) 
   const hover = shape.labels.map((_, bin) => s('rect', { x: bin * step, width: step, y: 0, height, fill: 'transparent' }, s('title', {})));
   const last = bins > 1 ? shape.labels[bins - 1] : '';
   const ends = shape.edges ? [shape.labels[0].split(' – ')[0], last.split(' – ').at(-1)] : [shape.labels[0], last];
-  const picture = s('svg', { class: pick ? 'chart pick' : 'chart', viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': label ?? 'histogram' },
+  const picture = s('svg', { class: pick ? 'chart bars pick' : 'chart bars', viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': label ?? 'histogram' },
     behind, before, s('line', { class: 'axis', x1: 0, x2: width, y1: height, y2: height }),
     s('text', { x: 0, y: height + 12 }, short(ends[0])), s('text', { x: width, y: height + 12, 'text-anchor': 'end' }, short(ends[1])), hover);
   let shown = law;
@@ -60,8 +60,10 @@ function drag(picture, bins, hover, pick) {
   picture.addEventListener('pointercancel', stop);
 }
 
-const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
-const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
+/** A share in words. */
+export const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+/** The beginning of a text that is long. */
+export const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
 
 /** Lines on common axes. `series`: [{points: [[x, y]], name, colour}]; x may be logarithmic. */
 export function lines({ series, width = 640, height = 240, x = '', y = '', thin = false, xRange, yRange, logX = false, marks = [], label }) {

@@ -24,9 +24,10 @@ export function checkTable(place, name, schema) {
       const worst = cells.map(([column, c]) => [column.slice('surprise: '.length), scores[c] ?? -Infinity]).sort((a, b) => b[1] - a[1])[0];
       return { line: lines[r] ?? [], surprise: scores[at.surprise], broken: scores[at.broken_rules], worst: worst?.[0] };
     }).sort((a, b) => b.surprise - a.surprise);
-    const view = rows.map((row) => [Number(row.surprise.toFixed(1)), ...header.map((_, c) => row.line[c] ?? ''), row.broken]);
+    const broken = rows.some((row) => row.broken);
+    const view = rows.map((row) => [Number(row.surprise.toFixed(1)), ...header.map((_, c) => row.line[c] ?? ''), ...(broken ? [row.broken] : [])]);
     const hot = (r, c) => header[c - 1]?.trim() === rows[r].worst && rows[r].surprise >= 5 && 'hot';
-    show(out, h('p', { class: 'soft' }, 'The most surprising first, in nats; the cell that surprises most is marked.'), table(['surprise', ...header, 'rules broken'], view, hot));
+    show(out, h('p', { class: 'soft' }, 'The most surprising first, in nats; the cell that surprises most is marked.'), table(['surprise', ...header, ...(broken ? ['rules broken'] : [])], view, hot));
   });
   const predict = act('Predict', async () => {
     const found = await asked('predict', `?target=${enc(target.value)}&empty=unknown`);
@@ -44,8 +45,8 @@ export function checkTable(place, name, schema) {
     const rows = found.rows.map((row, r) => row.map((cell, c) => ((r * 3 + c) % 7 === 3 ? '' : quote(cell))).join(','));
     text.value = `${found.columns.map(quote).join(',')}\n${rows.join('\n')}\n`;
   }) }, 'An example');
-  show(place, h('p', { class: 'soft' }, 'Paste rows with a header; an empty cell is a gap.'), text,
-    h('div', { class: 'row' }, impute, score, predict, h('label', {}, 'column to predict', target), example), out);
+  show(place, h('div', { class: 'between' }, h('p', { class: 'soft' }, 'Paste rows with a header; an empty cell is a gap.'), example), text,
+    h('div', { class: 'row' }, impute, score, h('label', {}, 'Column', target), predict), out);
 
   function act(words, work) {
     const button = h('button', { class: 'main', onclick: () => attempt(button, async () => {

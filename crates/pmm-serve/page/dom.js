@@ -27,7 +27,7 @@ export function show(element, ...children) {
 
 /** A table of rows; `mark(row, column)` gives the class of a cell. */
 export function table(columns, rows, mark) {
-  const numeric = columns.map((_, c) => rows.length > 0 && rows.every((row) => row[c] === null || typeof row[c] === 'number'));
+  const numeric = columns.map((_, c) => rows.length > 0 && rows.every((row) => row[c] === null || Number.isFinite(Number(row[c]))) && rows.some((row) => row[c] !== null && row[c] !== ''));
   const cell = (value) => (value === null || value === undefined ? '' : typeof value === 'number' ? number(value) : String(value));
   return h('div', { class: 'wide high', tabindex: '0' }, h('table', {},
     h('thead', {}, h('tr', {}, columns.map((name, c) => h('th', { scope: 'col', class: numeric[c] && 'number' }, name)))),
@@ -51,6 +51,9 @@ export function bytes(count) {
   while (count >= 1000 && unit < 3) { count /= 1000; unit += 1; }
   return `${count.toFixed(count < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`;
 }
+
+/** How a fit is, as a small sign. */
+export const sign = (state) => `tag ${{ failed: 'bad', stopped: '' }[state] ?? 'go'}`;
 
 /** Shows what went wrong, and what to do. */
 export function complain(error) {

@@ -1,7 +1,7 @@
 // Models and data: what there is, and where a file is dropped.
 
 import { get, post, send, enc } from './api.js';
-import { h, show, bytes, attempt } from './dom.js';
+import { h, show, bytes, attempt, sign } from './dom.js';
 import { zip } from './zip.js';
 
 const KINDS = { table: 'table', text: 'text', image: 'images' };
@@ -25,7 +25,7 @@ function fitCard(fit) {
     location.hash = `#/fit/${enc(fit.name)}`;
   }) }, 'Go on');
   const bad = fit.state === 'failed';
-  return h('li', { class: 'card' }, h('div', { class: 'between' }, h('h3', {}, h('a', { href: `#/fit/${enc(fit.name)}` }, fit.name)), h('span', { class: `tag ${bad ? 'bad' : 'go'}` }, fit.state)),
+  return h('li', { class: 'card' }, h('div', { class: 'between' }, h('h3', {}, h('a', { href: `#/fit/${enc(fit.name)}` }, fit.name)), h('span', { class: sign(fit.state) }, fit.state)),
     h('div', { class: 'soft' }, bad ? fit.problem?.detail : fit.step > 0 ? `step ${fit.step}` : ''), (fit.state === 'stopped' || bad) && h('div', { class: 'row' }, resume));
 }
 

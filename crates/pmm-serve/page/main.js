@@ -6,7 +6,7 @@ import { home } from './home.js';
 import { inspect } from './inspect.js';
 import { watch } from './watch.js';
 import { model } from './take_away.js';
-import { method } from './inside.js';
+import { method } from './method.js';
 
 const main = document.getElementById('main');
 let leave = null;

@@ -1,14 +1,13 @@
 // A model: what can be asked of it, part by part, and what can be taken away.
 
-import { ask, get, save, enc } from './api.js';
+import { ask, get, enc } from './api.js';
 import { h, show, attempt, bytes, number } from './dom.js';
-import { askTable, wishes } from './ask_table.js';
+import { askTable } from './ask_table.js';
 import { checkTable } from './check_table.js';
 import { askText } from './ask_text.js';
 import { askImage } from './ask_image.js';
+import { download } from './download.js';
 import { inside } from './inside.js';
-
-const FORMATS = { csv: 'text/csv', parquet: 'application/vnd.apache.parquet' };
 
 export async function model(place, name) {
   const info = await get(`/models/${enc(name)}`);
@@ -44,43 +43,16 @@ export async function model(place, name) {
 
 function sentence(info, schema) {
   const loss = info.fit.held_out_loss;
-  return [schema ? `${schema.rows} rows, ${schema.columns.length} columns` : info.kind === 'image' ? `${info.shape[2]}×${info.shape[1]} images` : 'texts',
-    `${info.weights.toLocaleString('en')} weights`, `${info.fit.steps} steps`, loss && `held-out loss ${number(Number(loss.toPrecision(4)))} ${info.loss_unit}`,
+  return [schema ? `${schema.rows.toLocaleString('en')} rows, ${schema.columns.length} columns` : info.kind === 'image' ? `${info.shape[2]}×${info.shape[1]} images` : 'texts',
+    `${info.weights.toLocaleString('en')} weights`, `${info.fit.steps.toLocaleString('en')} steps`, loss && `held-out loss ${number(Number(loss.toPrecision(4)))} ${info.loss_unit}`,
     info.fit.outcome === 'stopped' && 'stopped before its end'].filter(Boolean).join(' · ');
 }
 
 function takeAway(place, name, info, given) {
-  const links = h('div', { class: 'row' }, h('a', { href: `/v1/models/${enc(name)}/archive`, download: '' }, `The model (${bytes(info.bytes - info.bytes_for_training)})`), h('a', { href: `/v1/models/${enc(name)}/card` }, 'Its card'));
-  ask(`/models/${enc(name)}/report`).then(() => links.append(h('a', { href: `/v1/models/${enc(name)}/report`, target: '_blank', rel: 'noopener' }, 'Its report'))).catch(() => links.append(h('span', { class: 'soft' }, `A report: pmm eval ${name}.pmm TEST`)));
-  show(place, info.kind === 'table' && rows(name, given), h('h2', {}, 'Files'), links, h('h2', {}, 'The same on a command line'), h('pre', {}, command(name, info.kind, given)), h('h2', {}, 'The same in Python'), h('pre', {}, python(name, info.kind, given)));
-}
-
-function rows(name, given) {
-  const count = h('input', { type: 'text', inputmode: 'numeric', value: '1000', size: 9 });
-  const seed = h('input', { type: 'text', inputmode: 'numeric', value: '0', size: 6 });
-  const format = h('select', {}, Object.keys(FORMATS).map((one) => h('option', { value: one }, one === 'csv' ? 'CSV' : 'Parquet')));
-  const bar = h('progress', { max: 1, value: 0, hidden: true, 'aria-label': 'rows that came' });
-  const told = h('span', { class: 'soft', 'aria-live': 'polite' });
-  const get = h('button', { class: 'main', onclick: () => attempt(get, async () => {
-    const wanted = Number(count.value) || 0;
-    const request = { count: wanted, seed: Number(seed.value) || 0, given: wishes(given) };
-    const response = await ask(`/models/${enc(name)}/sample`, { method: 'POST', body: JSON.stringify(request), accept: FORMATS[format.value] });
-    bar.hidden = false;
-    const chunks = []; let size = 0; let lines = 0;
-    const reader = response.body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      size += value.length;
-      if (format.value === 'csv') { for (const byte of value) if (byte === 10) lines += 1; bar.value = lines / (wanted + 1); } else bar.removeAttribute('value');
-      told.textContent = bytes(size);
-    }
-    bar.hidden = true;
-    save(new Blob(chunks, { type: FORMATS[format.value] }), `${name}-new.${format.value}`);
-  }) }, 'Download rows');
+  const links = h('div', { class: 'row' }, h('a', { href: `/v1/models/${enc(name)}/archive`, download: '' }, `The model (${bytes(info.bytes - info.bytes_for_training)})`), h('a', { href: `/v1/models/${enc(name)}/card`, target: '_blank', rel: 'noopener' }, 'Its card'));
+  ask(`/models/${enc(name)}/report`).then(() => links.append(h('a', { href: `/v1/models/${enc(name)}/report`, target: '_blank', rel: 'noopener' }, 'Its report'))).catch(() => links.append(h('span', { class: 'soft' }, `No report yet: pmm eval ${quoted(`${name}.pmm`)} TEST makes one`)));
   const conditions = [...given].map(([column, wish]) => condition(column, wish)).join(', ');
-  return [h('h2', {}, 'Rows'), conditions && h('p', { class: 'soft' }, `Given ${conditions}`), h('div', { class: 'row' }, h('label', {}, 'Rows', count), h('label', {}, 'Seed', seed), h('label', {}, 'Format', format), get, told), bar];
+  show(place, h('h2', {}, 'New data'), conditions && h('p', { class: 'soft' }, `Given ${conditions}`), download(name, info.kind, given), h('h2', {}, 'Files'), links, h('h2', {}, 'The same on a command line'), h('pre', {}, command(name, info.kind, given)), h('h2', {}, 'The same in Python'), h('pre', {}, python(name, info.kind, given)));
 }
 
 /** What is given, as the program takes it. */

@@ -1,8 +1,9 @@
 // A fit as it goes: the losses, and samples beside the real thing.
 
-import { get, post, ask, enc } from './api.js';
-import { h, show, attempt } from './dom.js';
-import { histogram, lines } from './charts.js';
+import { get, post, enc } from './api.js';
+import { h, show, attempt, sign } from './dom.js';
+import { lines } from './charts.js';
+import { beside } from './beside.js';
 
 /** Milliseconds between looks at samples. */
 const LOOK = 4000;
@@ -16,14 +17,14 @@ export async function watch(place, name) {
 
   const draw = () => {
     title.textContent = status.state;
-    title.className = `tag ${status.state === 'failed' ? 'bad' : 'go'}`;
+    title.className = sign(status.state);
     const { train, held_out: heldOut } = status.history;
     bar.value = status.state === 'finished' ? 1 : status.steps ? status.step / status.steps : 0;
     const last = heldOut.at(-1);
     live.textContent = status.state === 'failed' ? [status.problem?.detail, status.problem?.remedy].filter(Boolean).join(' – ')
       : status.step ? `step ${status.step}${status.steps ? ` of ${status.steps}` : ''}${last ? `, held-out loss ${last[1].toFixed(3)}` : ''}` : status.what;
     if (train.length + heldOut.length > 1) {
-      show(curve, lines({ series: [{ points: train, colour: 0 }, { points: heldOut, colour: 1 }], x: 'step', width: 1120, height: 260, yRange: focus([...train, ...heldOut]), label: 'loss by step' }),
+      show(curve, lines({ series: [{ points: train, colour: 0 }, { points: heldOut, colour: 1 }], x: 'step', width: Math.max(320, curve.clientWidth), height: 260, yRange: focus([...train, ...heldOut]), label: 'loss by step' }),
         h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'k0' }), 'loss'), h('span', {}, h('i', { class: 'k1' }), 'on held-out data')));
     }
     show(notes, status.history.notes.map((note) => h('p', {}, note)));
@@ -65,10 +66,11 @@ export async function watch(place, name) {
     };
   };
 
+  const preview = beside(samples, name);
   const look = async () => {
     if (looking || gone) return;
     looking = true;
-    try { await preview(samples, name); } catch { /* There is nothing to see yet. */ }
+    try { await preview(); } catch { /* There is nothing to see yet. */ }
     looking = false;
   };
 
@@ -92,21 +94,3 @@ function focus(points) {
   const pad = 0.08 * (high - low) || 0.5;
   return [low - pad, high + pad];
 }
-
-async function preview(place, name) {
-  const info = await get(`/models/${enc(name)}`);
-  if (info.kind === 'table') {
-    const marginals = await get(`/models/${enc(name)}/marginals?rows=1000`);
-    show(place, h('h2', {}, 'New rows beside the data'), legend(), h('div', { class: 'cards' }, marginals.map((one) => h('div', { class: 'card' }, h('h3', {}, one.column), histogram({ data: one.data, law: one.sample, label: `${one.column}: data and model` })))));
-  } else if (info.kind === 'text') {
-    const { texts } = await post(`/models/${enc(name)}/sample`, { count: 1, tokens: 200 }).catch(() => post(`/models/${enc(name)}/sample`, { count: 1 }));
-    show(place, h('h2', {}, 'What it writes by now'), h('pre', {}, texts[0]));
-  } else {
-    const png = await (await ask(`/models/${enc(name)}/preview`)).blob();
-    const image = h('img', { class: 'pixels', width: 320, alt: 'images drawn so far', src: URL.createObjectURL(png), onload: () => URL.revokeObjectURL(image.src) });
-    show(place, h('h2', {}, 'What it draws by now'), image);
-  }
-}
-
-/** What grey and blue are. */
-export const legend = () => h('div', { class: 'legend' }, h('span', {}, h('i', { class: 'k-data' }), 'data'), h('span', {}, h('i', { class: 'k-law' }), 'model'));

@@ -20,23 +20,28 @@ macro_rules! script {
     };
 }
 
-const FILES: [PageFile; 16] = [
+const FILES: [PageFile; 21] = [
     ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
     ("icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
     script!("main.js"),
     script!("api.js"),
     script!("dom.js"),
     script!("charts.js"),
+    script!("heat.js"),
+    script!("stepper.js"),
     script!("zip.js"),
     script!("home.js"),
     script!("inspect.js"),
     script!("watch.js"),
+    script!("beside.js"),
     script!("ask_table.js"),
     script!("check_table.js"),
     script!("ask_text.js"),
     script!("ask_image.js"),
     script!("inside.js"),
+    script!("method.js"),
     script!("take_away.js"),
+    script!("download.js"),
 ];
 
 /// What the address may bring along.

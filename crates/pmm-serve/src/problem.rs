@@ -65,7 +65,7 @@ impl Problem {
     }
 
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, "in the way", detail)
+        Self::new(StatusCode::CONFLICT, "does not fit here", detail)
     }
 
     pub(crate) fn too_large(detail: impl Into<String>) -> Self {
@@ -117,11 +117,8 @@ impl Problem {
             _ => Self::refused(detail),
         };
         problem.remedy = error.remedy();
-        (problem.column, problem.value) = match error {
-            Error::Given { column, value, .. } => (Some(column.clone()), Some(value.clone())),
-            Error::NoColumn { name, .. } | Error::NotModelled { name, .. } => (Some(name.clone()), None),
-            _ => (None, None),
-        };
+        let (column, value) = error.about();
+        (problem.column, problem.value) = (column.map(str::to_owned), value.map(str::to_owned));
         problem
     }
 

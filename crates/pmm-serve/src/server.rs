@@ -201,7 +201,7 @@ fn router(app: Shared) -> Router {
         .route("/{name}/report", get(api::models::report))
         .route("/{name}/preview", get(api::models::preview))
         .route("/{name}/archive", get(api::models::download))
-        .route("/{name}/marginals", get(api::models::marginals))
+        .route("/{name}/marginals", get(api::beside::marginals))
         .route("/{name}/trace", get(api::trace::trace))
         .route("/{name}/sample", post(api::sample::sample))
         .route("/{name}/impute", post(api::tables::impute))
@@ -214,6 +214,7 @@ fn router(app: Shared) -> Router {
         .route("/", get(api::fits::list).post(api::fits::begin))
         .route("/{name}", get(api::fits::status))
         .route("/{name}/events", get(api::fits::events))
+        .route("/{name}/pair", get(api::beside::pair))
         .route("/{name}/stop", post(api::fits::stop))
         .route("/{name}/resume", post(api::fits::resume));
     let data = Router::new()

@@ -116,6 +116,8 @@ fn rows_of_a_client_are_filled_predicted_and_scored_as_by_the_library() {
     ask("/v1/models/pets/predict?target=weight", "").refused(400);
     ask("/v1/models/pets/predict?target=weight&sede=1", rows).refused(400);
     ask("/v1/models/pets/score", "x,y\n1,2\n").refused(422);
+    let problem = ask("/v1/models/pets/score", "kind,weight\ncat,4\ncat,heavy\n").refused(422);
+    assert_eq!((&problem["column"], &problem["value"]), (&json!("weight"), &json!("heavy")));
 }
 
 #[test]
@@ -142,7 +144,17 @@ fn what_if_is_what_the_library_says() {
         "horse"
     );
     let marginals = place.get("/v1/models/pets/marginals?rows=200").ok().json();
-    assert_eq!((marginals.as_array().unwrap().len(), &marginals[0]["column"]), (3, &json!("kind")));
+    assert_eq!(marginals["columns"].as_array().unwrap().len(), 3);
+    assert_eq!((&marginals["columns"][0]["column"], &marginals["joint"]), (&json!("kind"), &Value::Null));
+    let both = place.get("/v1/models/pets/marginals?rows=200&first=kind&second=weight").ok().json();
+    assert_eq!(both["columns"], marginals["columns"]);
+    let joint = &both["joint"];
+    assert_eq!(
+        (&joint["columns"], joint["labels"][0].as_array().unwrap().len()),
+        (&json!(["kind", "weight"]), 3)
+    );
+    place.get("/v1/models/pets/marginals?first=kind").refused(400);
+    assert_eq!(place.get("/v1/models/pets/marginals?first=kind&second=z").refused(422)["column"], "z");
     let trace = place.get("/v1/models/pets/trace").ok().json();
     assert!(!trace["columns"][0]["means"].as_array().unwrap().is_empty());
 }

@@ -290,6 +290,18 @@ pub enum Error {
     Stopped,
 }
 
+/// The text that is no cell.
+fn value_of(cell: &CellError) -> Option<&str> {
+    match cell {
+        CellError::UnknownLevel { text, .. }
+        | CellError::NotANumber { text, .. }
+        | CellError::NotADate { text, .. }
+        | CellError::OffGrid { text, .. }
+        | CellError::NotFinite(text) => Some(text),
+        CellError::NotACell(_) | CellError::NotModelled => None,
+    }
+}
+
 impl Error {
     pub(crate) fn request(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Request { what: what.into(), remedy: remedy.into() }
@@ -350,8 +362,31 @@ impl Error {
                 "try a lower train.learning_rate, and look at the extremes of the data"
             }
             Self::NotModelled { .. } => "fit again with another kind for the column to change that",
+            Self::Cells(pmm_net::table::GenerateError::Impossible) => "widen a range, or give less",
             _ => return None,
         };
         Some(text.to_owned())
+    }
+
+    /// The column and the value that it is about.
+    ///
+    /// ```
+    /// let text: String = (0..100).map(|i| format!("{},{}\n", i % 7, i % 2)).collect();
+    /// let data = pmm::table::Data::from_csv(format!("a,b\n{text}"));
+    /// let model = pmm::table::Fit::new(data).steps(2).run(&mut ())?;
+    /// let rows = pmm::table::Data::from_csv("a,b\n3,1\nmany,1\n");
+    /// let error = model.predict(rows, "b").unwrap_err();
+    /// assert_eq!(error.about(), (Some("a"), Some("many")));
+    /// # Ok::<(), pmm::Error>(())
+    /// ```
+    pub fn about(&self) -> (Option<&str>, Option<&str>) {
+        match self {
+            Self::Given { column, value, .. } => (Some(column), Some(value)),
+            Self::NoColumn { name, .. } | Self::NotModelled { name, .. } => (Some(name), None),
+            Self::Table(ReadError::Cell { column, cell, .. }) => (Some(column), value_of(cell)),
+            Self::Table(ReadError::Infinite { column, value, .. }) => (Some(column), Some(value)),
+            Self::Column(OverrideError::UnknownColumn { name, .. }) => (Some(name), None),
+            _ => (None, None),
+        }
     }
 }

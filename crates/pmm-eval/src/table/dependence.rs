@@ -58,7 +58,7 @@ pub fn dependence(test: &Frame, synth: &Frame, train: &Frame, seed: u64) -> Resu
     let train = train.sample(synth.rows().min(MOST_ROWS), seed, 1);
     let (test, synth) = (test.sample(MOST_ROWS, seed, 2), synth.sample(MOST_ROWS, seed, 3));
     let [test, synth, train] = aligned([&test, &synth, &train])?;
-    let [test_matrix, synth_matrix, train_matrix] = [&test, &synth, &train].map(matrix);
+    let [test_matrix, synth_matrix, train_matrix] = [&test, &synth, &train].map(associations);
     Ok(Dependence {
         columns: test.columns.iter().map(|column| column.name.clone()).collect(),
         difference: mean_difference(&synth_matrix, &test_matrix),
@@ -76,7 +76,16 @@ struct Column {
     ranks: Option<Vec<f64>>,
 }
 
-fn matrix(frame: &Frame) -> Vec<Vec<f64>> {
+/// Association of every pair of columns of a table, a symmetric matrix with 1 on the diagonal.
+///
+/// ```
+/// use pmm_eval::table::{Frame, FrameColumn, associations};
+/// let x = FrameColumn::numbers("x", vec![1.0, 2.0, 3.0, 4.0]);
+/// let frame = Frame::new(vec![x, FrameColumn::numbers("y", vec![9.0, 4.0, 3.0, 1.0])])?;
+/// assert_eq!(associations(&frame), [[1.0, -1.0], [-1.0, 1.0]]);
+/// # Ok::<(), pmm_eval::table::TableError>(())
+/// ```
+pub fn associations(frame: &Frame) -> Vec<Vec<f64>> {
     let prepare = |j: usize| {
         let values = frame.columns[j].to_numbers();
         let complete = values.iter().all(|v| !v.is_nan());

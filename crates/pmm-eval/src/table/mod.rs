@@ -32,7 +32,7 @@ mod usefulness;
 pub use boost::bins;
 pub use calibration::{Calibration, calibration};
 pub use classes::{ClassCalibration, ReliabilityBin, class_calibration};
-pub use dependence::{Dependence, dependence};
+pub use dependence::{Dependence, associations, dependence};
 pub use frame::{ColumnData, Frame, FrameColumn, MISSING, TableError};
 pub use marginal::{MarginalScore, Measure, marginals};
 pub use privacy::{Closeness, Privacy, privacy};

@@ -77,11 +77,16 @@ fn drawn(opened: &Opened, sample: Sample<'_>, seed: u64, turn: &Turn) -> Result<
     Ok(ImagesView { seed, shape: facts.shape, images, classes })
 }
 
+/// Whether a client would have a picture rather than JSON.
+pub(super) fn wants_png(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.starts_with("image/png"))
+}
+
 /// As one picture, if that is wanted, else as JSON.
 fn answer(opened: &Opened, headers: &HeaderMap, view: ImagesView) -> Result<Response, Problem> {
-    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("");
     let seed = view.seed;
-    let mut response = if accept.starts_with("image/png") {
+    let mut response = if wants_png(headers) {
         let columns = (view.images.len() as f64).sqrt().ceil().max(1.0) as usize;
         let png = grid_png(&view.images, view.shape, columns).map_err(|error| Problem::of(&error.into()))?;
         ([(header::CONTENT_TYPE, "image/png")], png).into_response()

@@ -1,6 +1,7 @@
 //! The requests of `/v1`, one file for each thing that is asked about.
 
 pub(crate) mod ask;
+pub(crate) mod beside;
 pub(crate) mod data;
 pub(crate) mod fits;
 pub(crate) mod images;

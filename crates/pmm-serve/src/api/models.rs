@@ -3,12 +3,12 @@
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pmm::table::{Coding, Column, Data, Schema, Shape};
+use pmm::table::{Coding, Column, Schema, Shape};
 use pmm::{Model, kind_of_model};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::ask::{Asked, Whole};
+use super::ask::Whole;
 use crate::app::Shared;
 use crate::archive;
 use crate::json::Json;
@@ -20,8 +20,6 @@ use crate::work::blocking;
 
 /// Levels of a category that are listed.
 const MOST_LEVELS: usize = 1000;
-/// Rows of which the marginals of samples are taken, at most.
-const MOST_MARGINAL_ROWS: u64 = 10_000;
 
 /// A model of the folder.
 #[derive(Debug, Serialize, ToSchema)]
@@ -119,7 +117,9 @@ pub(crate) async fn info(
     info["hash"] = opened.hash.clone().into();
     if let Model::Image(model) = &opened.model {
         info["shape"] = serde_json::json!(model.images().shape);
-        info["classes"] = serde_json::json!(model.images().classes);
+        // An array's labels may leave numbers out.
+        let classes = model.images().classes.iter().zip(&model.images().class_counts);
+        info["classes"] = classes.filter(|(_, count)| **count > 0).map(|(class, _)| class.clone()).collect();
     }
     Ok(tagged(&headers, &opened, Json(info)))
 }
@@ -250,64 +250,4 @@ pub(crate) async fn upload(
             Ok(StatusCode::CREATED)
         })
         .await
-}
-
-/// How many rows are drawn for marginals.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MarginalsQuery {
-    /// Rows to draw.
-    #[serde(default = "default_marginal_rows")]
-    #[param(maximum = 10000, default = 1000)]
-    rows: u64,
-    /// Fixes every random number.
-    #[serde(default)]
-    seed: u64,
-}
-
-fn default_marginal_rows() -> u64 {
-    1000
-}
-
-/// A column of the data beside the same of new rows.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MarginalView {
-    column: String,
-    /// In the data.
-    #[schema(value_type = Object)]
-    data: Shape,
-    /// In new rows, on the same bins.
-    #[schema(value_type = Object)]
-    sample: Option<Shape>,
-}
-
-/// How the columns of new rows are spread, beside those of the data.
-#[utoipa::path(get, path = "/v1/models/{name}/marginals",
-    params(("name" = String, Path, description = "The model's name."), MarginalsQuery),
-    responses((status = 200, body = Vec<MarginalView>)))]
-pub(crate) async fn marginals(
-    State(app): State<Shared>,
-    Path(name): Path<String>,
-    Asked(query): Asked<MarginalsQuery>,
-) -> Result<Response, Problem> {
-    app.check_rows(query.rows)?;
-    let opened = app.open(name).await?;
-    let shared = opened.clone();
-    let views = app.workers.run(move |_| {
-        let model = shared.table()?;
-        let schema = model.schema();
-        let drawn = model.sample(query.rows.min(MOST_MARGINAL_ROWS)).seed(query.seed).rows()?;
-        let batches = drawn.collect::<Result<Vec<_>, _>>()?;
-        let shapes = match batches.first().map(|batch| batch.schema()) {
-            Some(names) => model.shapes(Data::from_batches(names, batches))?,
-            None => vec![None; schema.columns.len()],
-        };
-        let view = |(column, sample): (&Column, Option<Shape>)| {
-            Some(MarginalView { column: column.name.clone(), data: Shape::of(column)?, sample })
-        };
-        Ok(schema.columns.iter().zip(shapes).filter_map(view).collect::<Vec<_>>())
-    });
-    let mut response = Json(views.await?).into_response();
-    mark(response.headers_mut(), &opened, Some(query.seed));
-    Ok(response)
 }

@@ -60,6 +60,12 @@ const fit = async (minutes) => {
   await page.getByLabel('Minutes', { exact: true }).fill(minutes);
   await page.getByRole('button', { name: 'Start', exact: true }).click();
 };
+/** Steps through a sample in the making, by a key; what the slider says then. */
+const stepTo = async (key) => {
+  const slider = page.locator('[role=tabpanel] input[type=range]');
+  await slider.press(key);
+  return slider.getAttribute('aria-valuetext');
+};
 const state = (name) => page.locator('.tag', { hasText: new RegExp(`^${name}$`) }).waitFor();
 
 try {
@@ -89,7 +95,10 @@ try {
   await fit('0.15');
   await page.locator('path.s1').waitFor({ state: 'attached' });
   await page.getByText('New rows beside the data').waitFor();
-  await shot('watch');
+  await page.getByText('The two columns that depend on each other most').waitFor();
+  const fields = await Promise.all(['f-data', 'f0'].map((colour) => page.locator(`.pair rect.${colour}`).count()));
+  assert.ok(fields.every((count) => count > 5), `data and model are seen: ${fields}`);
+  await shot('watch', { fullPage: true });
   await state('finished');
   told('a fit is watched to its end');
 
@@ -147,6 +156,24 @@ try {
   console.log(`    what-if on 7 columns in the browser: p50 ${times[30].toFixed(1)} ms, p99 ${times[59].toFixed(1)} ms`);
   await page.getByRole('button', { name: 'Free all' }).click();
 
+  // By the keyboard alone: a column is fixed, its slider moved, another part opened.
+  await card('body_mass_g').getByRole('button', { name: 'is', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  const byHand = card('body_mass_g').getByLabel('body_mass_g is', { exact: true });
+  assert.equal(await byHand.evaluate((input) => input === document.activeElement), true);
+  const mass = await byHand.inputValue();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowRight');
+  assert.notEqual(await byHand.inputValue(), mass);
+  await page.getByRole('tab', { name: 'Ask' }).focus();
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Your rows');
+  await page.keyboard.press('ArrowLeft');
+  await page.getByRole('button', { name: 'Free all' }).click();
+  told('a column is fixed and moved by the keyboard alone');
+
   await tab('Your rows');
   await page.getByRole('button', { name: 'An example' }).click();
   await page.waitForFunction(() => document.querySelector('textarea').value.length > 50);
@@ -189,6 +216,7 @@ try {
   await drop('story.txt', words.repeat(60));
   await page.getByText('characters').waitFor();
   await fit('0.15');
+  await page.locator('[data-part=unmasked]').waitFor();
   await state('finished');
   await page.getByRole('link', { name: 'Ask it' }).click();
   await page.getByRole('button', { name: 'Write', exact: true }).click();
@@ -199,7 +227,17 @@ try {
   await page.locator('[data-part=completions] pre').nth(2).waitFor();
   for (const text of await page.locator('[data-part=completions] pre').allInnerTexts()) assert.match(text, /^the cat sat on the.*and the dog ran$/s);
   await shot('text', { fullPage: true });
-  told('a text is learned, written and rewritten');
+  await tab('See inside');
+  const unmasked = page.locator('[data-part=unmasked]');
+  await unmasked.waitFor();
+  assert.ok(!(await unmasked.innerText()).includes('·'));
+  await stepTo('Home');
+  assert.ok((await unmasked.innerText()).includes('·'));
+  await tab('Take away');
+  const text = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download a text' }).click();
+  assert.ok(readFileSync(await (await text).path(), 'utf8').length > 50);
+  told('a text is learned, written, rewritten, seen to come out of its masks, and taken away');
 
   // Digits.
   await drop('digits.npz', digits(800));
@@ -220,7 +258,23 @@ try {
   await page.getByRole('button', { name: 'Fill in', exact: true }).click();
   await page.locator('[data-part=filled] canvas').nth(5).waitFor();
   await shot('images', { fullPage: true });
-  told('digits are learned, drawn and filled in');
+  await tab('See inside');
+  await page.locator('.strip canvas').nth(15).waitFor();
+  const means = () => page.locator('.strip').first().locator('canvas').evaluateAll((all) => all.map((one) => [...one.getContext('2d').getImageData(0, 0, one.width, one.height).data].join()));
+  const ends = await means();
+  await shot('inside-images');
+  await stepTo('Home');
+  const begun = await means();
+  assert.ok(begun.every((one, i) => one !== ends[i]), 'the way begins elsewhere');
+  const middle = await stepTo('ArrowRight');
+  assert.match(middle, /^information: [\d.e-]+$/);
+  await stepTo('End');
+  assert.deepEqual(await means(), ends);
+  await tab('Take away');
+  const images = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download images' }).click();
+  assert.equal(readFileSync(await (await images).path()).subarray(1, 4).toString(), 'PNG');
+  told('digits are learned, drawn, filled in, stepped through from the prior on, and taken away');
 
   // The same as pictures: a zip, and a folder of them; folders in it are classes.
   await drop('shapes.zip', digitZip(24));
@@ -295,6 +349,11 @@ try {
   await card('species').locator('.stats', { hasText: '%' }).waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing sticks out on a phone');
   await shot('phone');
+  await go('#/model/digits');
+  await tab('See inside');
+  await page.locator('.strip canvas').nth(15).waitFor();
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nor do images in the making');
+  await shot('phone-images');
   await go('#/');
   await page.getByText('Drop a file here').waitFor();
   await shot('phone-home');

@@ -29,4 +29,4 @@ pub use pmm_data::{ImageArray, grid_png, read_image};
 pub use pmm_train::image::{ImageConfig as Config, ImageFacts};
 pub use report::Report;
 pub use sample::{DrawnImage, Hole, Sample, SampledImages};
-pub use trace::{Trace, TracePicture};
+pub use trace::{Trace, TraceFrames, TracePicture};

@@ -54,7 +54,7 @@ impl Shape {
         Some(shape.settled())
     }
 
-    fn empty(column: &Column) -> Option<Self> {
+    pub(super) fn empty(column: &Column) -> Option<Self> {
         match &column.coding {
             Coding::Levels(levels) => {
                 let mut labels: Vec<String> =
@@ -84,9 +84,20 @@ impl Shape {
     }
 
     fn count_value(&mut self, value: f64, count: f64) {
-        let Some(edges) = &self.edges else { return };
-        let inner = &edges[1..edges.len() - 1];
-        self.count(inner.partition_point(|edge| *edge < value), count);
+        self.count(self.bin_of(value), count);
+    }
+
+    fn bin_of(&self, value: f64) -> usize {
+        let inner = self.edges.as_deref().map_or(&[][..], |edges| &edges[1..edges.len() - 1]);
+        inner.partition_point(|edge| *edge < value)
+    }
+
+    /// The bin of a cell; none if nothing is there.
+    pub(super) fn bin(&self, column: &Column, cell: Cell) -> Option<usize> {
+        match cell {
+            Cell::Level(code) => Some((code as usize).min(self.shares.len() - 1)),
+            cell => column.number(cell).map(|value| self.bin_of(value)),
+        }
     }
 
     /// Sums to 1.
@@ -149,13 +160,8 @@ impl Model {
 
 fn add(shape: &mut Shape, column: &Column, cells: &Cells) {
     for cell in cells.iter() {
-        match cell {
-            Cell::Level(code) => shape.count(code as usize, 1.0),
-            cell => {
-                if let Some(value) = column.number(cell) {
-                    shape.count_value(value, 1.0);
-                }
-            }
+        if let Some(bin) = shape.bin(column, cell) {
+            shape.count(bin, 1.0);
         }
     }
 }

@@ -32,4 +32,4 @@ pub use recovery::Recovery;
 pub use report::Report;
 pub use sample::{Sample, SampledTexts, TextStream};
 pub use score::{DocumentScore, Score};
-pub use trace::{Trace, TracePicture};
+pub use trace::{Trace, TraceFrames, TracePicture};

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use pmm_core::{MASK, Prompt, Streams, Texts};
+use serde::Serialize;
 
 use super::drawing::Drawing;
 use super::model::Model;
@@ -27,6 +28,17 @@ pub struct TracePicture {
     svg: String,
 }
 
+/// The same frame by frame, for a picture of one's own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TraceFrames {
+    /// The passage after every network call, line by line; `·` is a mask.
+    pub frames: Vec<String>,
+    /// How many tokens are known by then.
+    pub known: Vec<usize>,
+    /// How many there are.
+    pub tokens: usize,
+}
+
 impl<'m> Trace<'m> {
     pub(crate) fn new(model: &'m Model) -> Self {
         Self { model, seed: 0 }
@@ -40,6 +52,20 @@ impl<'m> Trace<'m> {
 
     /// Draws the passage; `frame` sees its lines after every network call.
     pub fn draw(self, mut frame: impl FnMut(&[String])) -> Result<TracePicture, Error> {
+        self.walk(|tokens| frame(&lines(self.model, tokens)))
+    }
+
+    /// Draws the passage, and keeps what there was after every network call.
+    pub fn frames(self) -> Result<TraceFrames, Error> {
+        let mut found = TraceFrames { tokens: self.model.length(), ..TraceFrames::default() };
+        self.walk(|tokens| {
+            found.frames.push(lines(self.model, tokens).join("\n"));
+            found.known.push(tokens.iter().filter(|token| **token != MASK).count());
+        })?;
+        Ok(found)
+    }
+
+    fn walk(&self, mut look: impl FnMut(&[u32])) -> Result<TracePicture, Error> {
         let length = self.model.length();
         // When each position was revealed.
         let mut revealed = vec![0; length];
@@ -51,7 +77,7 @@ impl<'m> Trace<'m> {
                     *at = step + 1;
                 }
             }
-            frame(&lines(self.model, texts.tokens));
+            look(texts.tokens);
         };
         let (prompt, streams) = (Prompt::empty(0, 1, length), Streams::new(self.seed));
         let tokens = Drawing::default().draw(self.model, prompt, &streams, &mut observe)?.tokens;
