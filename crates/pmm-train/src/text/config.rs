@@ -66,7 +66,7 @@ impl Default for TextConfig {
             schedule: Schedule::LogLinear,
             valid: 0.05,
             batch: 16,
-            pattern_rate: 0.3,
+            pattern_rate: 0.1,
             read_ahead: 16.0,
             net: TextNetConfig::default(),
             order: OrderWeights::default(),
@@ -98,6 +98,9 @@ pub const TEXT_PRESETS: [(&str, &str); 6] = [
 
 /// Multiplications that a fit may cost: about ten minutes of two cores.
 const BUDGET: f64 = 2.5e13;
+
+/// The rate of tables of patterns that no text is read twice by; those of a short text would know it by heart.
+const LONG_TEXT_RATE: f64 = 0.3;
 
 impl TextConfig {
     /// The recommended settings of a masked network, which is the paper's.
@@ -136,7 +139,13 @@ impl TextConfig {
                 let net = OrderedConfig { hash_bits: 18, ..Default::default() };
                 // Random orders are the hardest to learn.
                 let order = OrderWeights { random: 2.0, ..Default::default() };
-                Self { order, net: TextNetConfig::Ordered(net), ..Self::default() }.with_steps(4_300)
+                Self {
+                    pattern_rate: LONG_TEXT_RATE,
+                    order,
+                    net: TextNetConfig::Ordered(net),
+                    ..Self::default()
+                }
+                .with_steps(4_300)
             }
             "text8-tiny-masked" => Self::masked().with_steps(4_500),
             "shakespeare" => Self::default().with_steps(1_600),
@@ -184,6 +193,9 @@ impl TextConfig {
         // A token is worth looking at some forty times: another order makes every look another one.
         let looks = 40.0 * tokens as f64 / (config.batch * net.length) as f64;
         let steps = (BUDGET / step).min(looks).clamp(200.0, 20_000.0);
+        if steps * ((config.batch * net.length) as f64) < tokens as f64 {
+            config.pattern_rate = LONG_TEXT_RATE;
+        }
         config.net = TextNetConfig::Ordered(net);
         config.with_steps((steps / 100.0).round() as u64 * 100)
     }
@@ -258,6 +270,8 @@ mod tests {
         assert_eq!(TextConfig::for_text(100, 20).net.length(), 8);
         assert_eq!(TextConfig::for_text(1_000_000, 60).net.length(), 256);
         TextConfig::for_text(3, 2).check().unwrap();
+        let rate = |tokens| TextConfig::for_text(tokens, 27).pattern_rate;
+        assert!(rate(100_000_000) > rate(1_000_000));
     }
 
     /// `net.kind` is a line like any other: all settings go through a file, a kind alone chooses the network, what the other kind had

@@ -68,6 +68,7 @@ impl OrderedTask {
         streams: Streams,
     ) -> Result<Self, ParameterError> {
         let (train, held_out) = split(tokens.len(), config.valid, net.length());
+        let all = train / net.length() as u64;
         let mut task = Self {
             net,
             tokens,
@@ -76,7 +77,7 @@ impl OrderedTask {
             orders: config.order.mixture(config.schedule)?,
             muon: config.muon,
             pattern_rate: config.pattern_rate,
-            windows_ahead: windows_ahead(config, train / net.length() as u64),
+            windows_ahead: windows_ahead(config, all),
             validation: Vec::new(),
             streams,
         };
