@@ -254,8 +254,8 @@ fn eval_scores_and_reports() {
     let run = place.run("eval book.pmm test.txt --json -q").ok();
     let scores: serde_json::Value = serde_json::from_slice(&run.out).unwrap();
     let bits = scores["bits_per_character"].as_f64().unwrap();
-    // Twelve steps: hardly better than eighteen equal letters.
-    assert!(bits > 1.0 && bits < 18f64.log2() + 0.5, "{bits}");
+    // Twelve steps of the network, but the tables of patterns have read a book that says the same over and over.
+    assert!(bits > 0.05 && bits < 0.5 * 18f64.log2(), "{bits}");
     assert_eq!(scores["ngram_bits"].as_array().unwrap().len(), 6);
     // The mixture over orders costs less than the mean over them.
     let [random, averaged] =

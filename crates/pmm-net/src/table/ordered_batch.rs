@@ -23,9 +23,9 @@ pub struct OrderedBatch {
 }
 
 impl OrderedBatch {
-    /// Questions of all rows.
-    pub fn questions(&self) -> usize {
-        self.targets.len()
+    /// How many questions each row is asked.
+    pub fn questions(&self) -> impl Iterator<Item = usize> {
+        self.ways.iter().map(|way| way.asked.len())
     }
 }
 

@@ -178,16 +178,30 @@ impl TableTask {
         order
     }
 
-    /// Of the rows of a shard, those of which any columns are known, and then those that are learned as drawing sees them.
-    fn parts(&self, rows: Range<usize>) -> (Range<usize>, Range<usize>) {
+    /// Of the rows of a batch, how many there are of which any columns are known, and how many that are learned as drawing sees them; the
+    /// latter come after the former.
+    fn parts(&self) -> (usize, usize) {
+        let rows = self.config.rows;
         if !self.net.learns_in_order() {
-            return (rows, 0..0);
+            return (rows, 0);
         }
-        let share = self.config.in_order * rows.len() as f64;
-        let any = rows.start + (rows.len() as f64 - share).round() as usize;
+        let share = self.config.in_order * rows as f64;
+        let any = (rows as f64 - share).round() as usize;
         let questions = MORE_IN_ORDER * share * self.net.questions_for_a_row();
-        let ordered = questions / self.net.coordinates().columns.len() as f64;
-        (rows.start..any, any..rows.end.min(any + ordered.ceil() as usize))
+        let ordered = (questions / self.net.coordinates().columns.len() as f64).ceil() as usize;
+        (any, ordered.min(rows - any))
+    }
+
+    fn ordered_batch(&self, step: u64, rows: Range<usize>, weight: f32) -> (OrderedBatch, Masks) {
+        let place = BatchRows { step, first: rows.start, of: self.config.rows };
+        let of_table = self.rows(step, rows.clone());
+        let batch = self.net.ordered_batch(&self.table, &of_table, weight, &self.streams, place);
+        // Far from the rows of which any columns are known, and from the questions of other rows.
+        let first = |row: usize| (1 << 40) + ((row as u64) << 20);
+        let questions = rows.zip(batch.questions());
+        let keys = questions.flat_map(|(row, count)| (0..count as u64).map(move |at| first(row) + at));
+        let masks = self.masks(step, &keys.collect::<Vec<_>>());
+        (batch, masks)
     }
 
     fn any_batch(&self, step: u64, rows: Range<usize>, weight: f32) -> Batch {
@@ -203,7 +217,8 @@ impl TableTask {
         batch
     }
 
-    fn masks(&self, step: u64, rows: &Range<usize>) -> Masks {
+    /// Dropout's masks, a row for each key.
+    fn masks(&self, step: u64, keys: &[u64]) -> Masks {
         let (width, blocks) = self.net.hidden();
         let keep = 1.0 - self.config.dropout;
         if self.config.dropout <= 0.0 {
@@ -213,10 +228,9 @@ impl TableTask {
         let bound = (keep * 65536.0).round() as u64;
         let scale = (1.0 / keep) as f32;
         let mask = |block: usize| {
-            let mut mask = vec![0f32; rows.len() * width];
-            for (row, mask) in rows.clone().zip(mask.chunks_exact_mut(width)) {
-                let mut rng =
-                    self.streams.block_stream(Purpose::TABLE_DROPOUT, block as u32, step, row as u64);
+            let mut mask = vec![0f32; keys.len() * width];
+            for (&row, mask) in keys.iter().zip(mask.chunks_exact_mut(width)) {
+                let mut rng = self.streams.block_stream(Purpose::TABLE_DROPOUT, block as u32, step, row);
                 for units in mask.chunks_mut(4) {
                     let word = rng.word();
                     for (k, unit) in units.iter_mut().enumerate() {
@@ -234,22 +248,25 @@ impl Task for TableTask {
     type Batch = TrainBatch;
 
     fn batch(&self, step: u64, shard: Shard) -> TrainBatch {
-        let (any, ordered) = self.parts(shard.rows(self.config.rows));
-        let weight = match (any.is_empty(), ordered.is_empty()) {
-            (false, false) => self.config.in_order as f32,
-            (no_other, _) => f32::from(u8::from(no_other)),
+        let (any, ordered) = self.parts();
+        let in_order = match (any, ordered) {
+            (0, _) => 1.0,
+            (_, 0) => 0.0,
+            _ => self.config.in_order,
         };
-        let ordered = (!ordered.is_empty()).then(|| {
-            let place = BatchRows { step, first: ordered.start, of: self.config.rows };
-            let rows = self.rows(step, ordered.clone());
-            let batch = self.net.ordered_batch(&self.table, &rows, weight, &self.streams, place);
-            // Far from the rows of any batch, and from other shards' questions.
-            let first = (1 << 32) + (shard.index << 24);
-            let masks = self.masks(step, &(first..first + batch.questions()));
-            (batch, masks)
+        // The part of all weight that some of so many rows have, in a shard whose loss counts by its share of the batch.
+        let weight = |some: &Range<usize>, of: usize| {
+            (some.len() as f64 / of.max(1) as f64 / shard.share(self.config.rows)) as f32
+        };
+        let (own, ways) = (shard.rows(any), shard.rows(ordered));
+        let own_weight = (1.0 - in_order) as f32 * weight(&own, any);
+        let ways_weight = in_order as f32 * weight(&ways, ordered);
+        let ordered = (!ways.is_empty())
+            .then(|| self.ordered_batch(step, any + ways.start..any + ways.end, ways_weight));
+        let any = (!own.is_empty()).then(|| {
+            let keys: Vec<u64> = (own.start as u64..own.end as u64).collect();
+            (self.any_batch(step, own, own_weight), self.masks(step, &keys))
         });
-        let any = (!any.is_empty())
-            .then(|| (self.any_batch(step, any.clone(), 1.0 - weight), self.masks(step, &any)));
         TrainBatch { any, ordered }
     }
 
