@@ -392,7 +392,7 @@ fn numbers_of_an_order_are_computed_and_not_listed() {
         .into_iter()
         .filter(|sentence| sentence.contains(" is ") && (sentence.contains('×') || sentence.contains('+')))
         .collect();
-    assert_eq!(computed, ["gross is net + tax", "net is price × count"]);
+    assert_eq!(computed, ["gross is net + tax", "net is price × count", "tax is 0.01 × net × rate"]);
     let listed = |one: &&Found| {
         matches!(one.rule, Rule::Determined { .. } | Rule::OneToOne { .. })
             && !one.rule.columns().contains(&"rate")

@@ -3,12 +3,18 @@
 use super::super::rule::Rule;
 use super::Candidate;
 use super::fresh::Fresh;
-use super::pursuit::{Fit, pursue};
+use super::pursuit::{Fit, correlation, pursue};
 use super::sample::{Sample, SampleColumn};
 use super::spectrum::shorter;
 
 /// Factors of a product, at most.
 const FACTORS: usize = 3;
+/// Values that a product must have at least.
+const VARIETY: usize = 5;
+/// Different values of a rate, columns that may be rates, and numbers that each is tried with, at most.
+const RATES: usize = 32;
+const MOST_RATES: usize = 16;
+const NEAR: usize = 4;
 /// Rows that proposals are made from, at most.
 const ROWS: usize = 4_096;
 
@@ -29,8 +35,9 @@ pub(crate) fn find(sample: &Sample, error_rate: f64) -> Vec<Candidate> {
     let ln = |x: &f64| if *x > 0.0 { x.ln() } else { f64::NAN };
     let logs: Vec<Vec<f64>> =
         columns.iter().map(|column| column.number[..rows].iter().map(ln).collect()).collect();
-    let mut proposals: Vec<Proposal> =
-        (0..columns.len()).filter_map(|output| propose(&columns, &logs, output)).collect();
+    let outputs = (0..columns.len()).filter(|output| columns[*output].distinct() >= VARIETY);
+    let propose = |output| propose(&columns, &logs, output).or_else(|| by_rate(&columns, &logs, output));
+    let mut proposals: Vec<Proposal> = outputs.filter_map(propose).collect();
     let turned: Vec<Proposal> =
         proposals.iter().flat_map(|proposal| proposal.turned(&columns, rows)).collect();
     proposals.extend(turned);
@@ -48,10 +55,10 @@ pub(crate) fn find(sample: &Sample, error_rate: f64) -> Vec<Candidate> {
     tested.collect()
 }
 
-/// Numbers of some variety, most of them positive.
+/// Numbers that differ, most of them positive. A factor may be one of a few, such as a rate.
 fn may_multiply(column: &SampleColumn) -> bool {
     let positive = column.number.iter().filter(|&&x| x > 0.0).count();
-    column.numeric && column.distinct() >= 5 && 5 * positive >= column.present && positive >= 40
+    column.numeric && column.distinct() >= 2 && 5 * positive >= column.present && positive >= 40
 }
 
 fn propose(columns: &[&SampleColumn], logs: &[Vec<f64>], output: usize) -> Option<Proposal> {
@@ -66,6 +73,24 @@ fn propose(columns: &[&SampleColumn], logs: &[Vec<f64>], output: usize) -> Optio
         None
     });
     found
+}
+
+/// A number times or divided by one of a few rates. Such a rate tells of other columns, too (of what is left with the tax, say), so that the
+/// best fit may be another than the exact one: the rates are tried, with the numbers that go most with the output.
+fn by_rate(columns: &[&SampleColumn], logs: &[Vec<f64>], output: usize) -> Option<Proposal> {
+    let mut near: Vec<(f64, usize)> = (0..columns.len())
+        .filter(|place| *place != output)
+        .map(|place| (correlation(&logs[output], &logs[place]).abs(), place))
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.truncate(NEAR);
+    let rates = (0..columns.len()).filter(|rate| *rate != output && columns[*rate].distinct() <= RATES);
+    rates.take(MOST_RATES).find_map(|rate| {
+        let others = near.iter().map(|near| near.1).filter(|other| *other != rate);
+        let fits = others.flat_map(|other| [1.0, -1.0].map(|power| (other, power)));
+        fits.map(|(other, power)| Fit { terms: vec![other, rate], factors: vec![1.0, power] })
+            .find_map(|fit| exact(columns, output, &fit, logs[output].len()))
+    })
 }
 
 /// A fit with whole powers and a short factor, if it then holds in nearly all rows.
@@ -128,7 +153,8 @@ impl Proposal {
             Self { output, factor: 1.0 / self.factor, powers, within }
         };
         let numerators = self.powers.iter().filter(|power| power.0 == 1);
-        numerators.map(turn).filter(|turned| turned.fits(columns, rows)).collect()
+        let turned = numerators.map(turn).filter(|turned| columns[turned.output].distinct() >= VARIETY);
+        turned.filter(|turned| turned.fits(columns, rows)).collect()
     }
 
     /// Minus the number of digits of the output that it tells: of all ways to turn a product round, the one that tells most.

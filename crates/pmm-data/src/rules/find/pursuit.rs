@@ -55,7 +55,7 @@ fn clipped(rest: &[f64]) -> Vec<f64> {
 }
 
 /// The correlation in rows where both are known; 0 if there are too few.
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let pairs = || a.iter().zip(b).filter(|(a, b)| a.is_finite() && b.is_finite());
     let mut sums = [0.0; 3];
     for (a, b) in pairs() {
