@@ -1,10 +1,5 @@
 //! Adagrad, for rows of tables.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "iterators are not inlined into functions with vectors of their own"
-)]
-
 use multiversion::multiversion;
 
 /// Added to √s.

@@ -37,7 +37,7 @@ impl OrderedNet {
             known[position as usize] = tokens[position as usize];
         }
         let table = |(index, row): (usize, u32)| {
-            ((index % TABLES << self.config().hash_bits) + row as usize) * classes
+            (((index % TABLES) << self.config().hash_bits) + row as usize) * classes
         };
         PatternSteps {
             classes,
