@@ -154,6 +154,15 @@ def test_losses_go_through_logging(caplog: pytest.LogCaptureFixture) -> None:
     assert sum("held out" in record.getMessage() for record in caplog.records) >= 2
 
 
+def test_a_misspelled_column_is_a_warning(road_model: Any, road_rows: Any, caplog: pytest.LogCaptureFixture) -> None:
+    rows = road_rows.slice(0, 5)
+    road_model.predict(rows.drop_columns(["road"]), "road")
+    assert not caplog.records, "that the column asked for is not given goes without saying"
+    road_model.predict(rows.rename_columns([name.replace("minutes", "minuts") for name in rows.column_names]), "road")
+    told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert told == ["columns not in the model are ignored: minuts", "columns that are not given are unknown: minutes"]
+
+
 def test_a_bar_is_shown_if_it_is_asked_for(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {**SMALL, "progress": True, "steps": 3000}
     pmm.fit(roads(), **settings)

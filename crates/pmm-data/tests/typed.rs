@@ -317,7 +317,7 @@ fn unseen_missing_special_absent() {
     assert!(cells[2].is_empty());
     assert_eq!((coder.absent(), coder.place(1)), (&[2][..], Some(0)));
     assert_eq!(coder.notes().unseen[0].examples, ["c", ""]);
-    assert!(coder.notes().messages().iter().any(|note| note == "columns not in the file are unknown: f"));
+    assert!(coder.notes().messages().iter().any(|note| note == "columns that are not given are unknown: f"));
     // A list where a number was is refused with its type.
     let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)])]));
     let error = schema.coder(&memory(&table(vec![("n", lists)]))).err().unwrap();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -134,11 +135,11 @@ def fit(
     if found == "table":
         if rules is False:
             options["settings"] = {**flat_settings(settings), "rules": False}
-        return _fit_table(data, of_table, options, Running(progress, threads))
+        return _fit_table(data, of_table, options, Running(progress, threads, logging.INFO))
     unused = sorted(name for name, value in of_table.items() if not (value is None or isinstance(value, list) and not value))
     if unused:
         raise TypeError(f"{', '.join(unused)}: for tables alone, and the data are of kind {found!r}")
-    with Running(progress, threads) as running:
+    with Running(progress, threads, logging.INFO) as running:
         if found == "text":
             texts, interrupt = _pmm.fit_text(take_texts(data), options, running)
             return _finished(TextModel(texts), interrupt)

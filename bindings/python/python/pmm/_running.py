@@ -86,9 +86,12 @@ def _is_watched() -> bool:
 
 
 class Running:
-    """Around a job: hears how far it is, shows a bar if somebody sees it, and passes notes on."""
+    """Around a job: hears how far it is, shows a bar if somebody sees it, and passes notes on, as warnings unless told otherwise."""
 
-    def __init__(self, progress: bool | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self, progress: bool | None = None, threads: int | None = None, notes: int = logging.WARNING
+    ) -> None:
+        self._level = notes
         self._threads = whole_or_none("threads", threads, least=1)
         self._shows = _is_watched() if progress is None else progress
         # Who asks for a bar sees it at once.
@@ -115,7 +118,7 @@ class Running:
         notes: list[str],
     ) -> None:
         for note in notes:
-            logger.info(note)
+            logger.log(self._level, note)
         if part is not None:
             self._close()
             self._part = part

@@ -257,4 +257,4 @@ def _cell(value: Any) -> str:
 
 def _tell(notes: list[str]) -> None:
     for note in notes:
-        logger.info(note)
+        logger.warning(note)

@@ -147,6 +147,13 @@ impl Place {
         }
     }
 
+    /// The same, but for digits that the column does not have: none, where it would be another number.
+    pub(crate) fn cell_of_exactly(&self, number: f64) -> Option<Cell<'static>> {
+        let cell = self.cell_of_number(number)?;
+        let same = |held: f64| (held * self.scale - number).abs() <= 1e-9 * number.abs();
+        if matches!(cell, Cell::Number(held) if !same(held)) { None } else { Some(cell) }
+    }
+
     /// The cell that holds a text; none if the column cannot.
     pub(crate) fn cell_of_text(&self, text: &str) -> Option<Cell<'static>> {
         let code = |texts: &[String]| Some(texts.iter().position(|one| one == text)? as u32);

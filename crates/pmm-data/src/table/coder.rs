@@ -55,7 +55,7 @@ impl ReadNotes {
             messages.push(format!("columns not in the model are ignored: {}", listed(&self.extra)));
         }
         if !self.absent.is_empty() {
-            messages.push(format!("columns not in the file are unknown: {}", listed(&self.absent)));
+            messages.push(format!("columns that are not given are unknown: {}", listed(&self.absent)));
         }
         for unseen in &self.unseen {
             let levels = listed(&unseen.examples);

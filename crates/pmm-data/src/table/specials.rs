@@ -13,7 +13,7 @@ const CONTINUUM: usize = 10;
 /// The special values among `points` (increasing values with counts), most frequent first.
 ///
 /// An *atom* has at least 5 % of all cells, or 40 cells and .5 % of all (round amounts, common rates), 10 times the median count of the
-/// values and 10 times the mean count of the ten values nearest to it. A *code* is the least or the greatest value, occurs at least 5 times and in .2 % of the cells, and
+/// values and 10 times the median count of the ten values nearest to it. A *code* is the least or the greatest value, occurs at least 5 times and in .2 % of the cells, and
 /// lies farther from the others than these lie from one another. (The code 99999 in the capital gains of `adult` has .49 %.)
 pub(crate) fn find(points: &[(f64, u64)]) -> Vec<f64> {
     let total: u64 = points.iter().map(|point| point.1).sum();
@@ -40,36 +40,34 @@ fn code(points: &[(f64, u64)], total: u64) -> Option<usize> {
     (below && often(0)).then_some(0)
 }
 
-/// The place of the most frequent value, if it is an atom.
+/// The place of the most frequent value that is an atom.
 fn atom(points: &[(f64, u64)], total: u64) -> Option<usize> {
-    let place = (0..points.len()).max_by_key(|&place| points[place].1)?;
-    let count = points[place].1 as f64;
     let mut counts: Vec<u64> = points.iter().map(|point| point.1).collect();
     let middle = counts.len() / 2;
     let median = *counts.select_nth_unstable(middle).1 as f64;
-    let often = count >= 0.05 * total as f64 || count >= FEWEST.max(LEAST_SHARE * total as f64);
-    let atom = often && count >= 10.0 * median && count >= 10.0 * neighbours(points, place);
-    atom.then_some(place)
+    let least = (0.05 * total as f64).min(FEWEST.max(LEAST_SHARE * total as f64)).max(10.0 * median);
+    let stands_out = |place: &usize| points[*place].1 as f64 >= 10.0 * neighbours(points, *place);
+    let often = (0..points.len()).filter(|place| points[*place].1 as f64 >= least);
+    often.filter(stands_out).max_by_key(|place| points[*place].1)
 }
 
-/// The mean count of the ten values nearest to a place.
+/// The median count of the ten values nearest to a place: other atoms among them do not count.
 fn neighbours(points: &[(f64, u64)], place: usize) -> f64 {
     let (mut low, mut high) = (place, place + 1);
-    let mut sum = 0;
-    let mut n = 0;
-    while n < 10 && (low > 0 || high < points.len()) {
+    let mut counts = Vec::with_capacity(10);
+    while counts.len() < 10 && (low > 0 || high < points.len()) {
         let down = if low > 0 { points[place].0 - points[low - 1].0 } else { f64::INFINITY };
         let up = points.get(high).map_or(f64::INFINITY, |point| point.0 - points[place].0);
         if low > 0 && (down <= up || high == points.len()) {
             low -= 1;
-            sum += points[low].1;
+            counts.push(points[low].1);
         } else {
-            sum += points[high].1;
+            counts.push(points[high].1);
             high += 1;
         }
-        n += 1;
     }
-    sum as f64 / f64::from(n.max(1))
+    counts.sort_unstable();
+    counts.get(counts.len() / 2).map_or(0.0, |count| *count as f64)
 }
 
 #[cfg(test)]
@@ -89,6 +87,13 @@ mod tests {
         assert_eq!(find(&with(&[(0.0, 500)])), [0.0]);
         assert_eq!(find(&with(&[(99_999.0, 6)])), [99_999.0]);
         assert_eq!(find(&with(&[(-999.0, 10), (0.0, 600), (99_999.0, 20)])), [0.0, 99_999.0, -999.0]);
+    }
+
+    /// The same fraction rounded in two ways, and more of them near by: none hides another.
+    #[test]
+    fn atoms_side_by_side() {
+        let atoms = [(0.0, 600), (0.49475, 194), (0.4948, 159), (1.1667, 70), (1.1669, 69)];
+        assert_eq!(find(&with(&atoms)), [0.0, 0.49475, 0.4948, 1.1667, 1.1669]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub struct ImageConfig {
     pub net: UnetConfig,
     /// Muon, for the kernels and matrices of the blocks. Not written where AdamW moves them: models from before there was a choice stay
     /// the same.
-    #[serde(skip_serializing_if = "MuonConfig::is_off")]
+    #[serde(default = "MuonConfig::off", skip_serializing_if = "MuonConfig::is_off")]
     pub muon: MuonConfig,
     /// The training.
     pub train: TrainConfig,
@@ -77,7 +77,7 @@ impl Default for ImageConfig {
             valid: 0.05,
             batch: 32,
             net: small(16),
-            muon: MuonConfig::off(),
+            muon: MuonConfig::default(),
             train: TrainConfig {
                 learning_rate: 2e-3,
                 beta_2: 0.99,
@@ -133,6 +133,7 @@ impl ImageConfig {
             observed: 0.0,
             batch,
             net,
+            muon: MuonConfig::off(),
             train: TrainConfig {
                 steps,
                 learning_rate: 1e-4,
@@ -156,7 +157,7 @@ impl ImageConfig {
             ..paper(UnetConfig::cifar10(), 512, steps)
         };
         Some(match name {
-            "mnist" => Self { size: Some(28), grey: Some(true), batch: 64, ..config.with_steps(6_000) },
+            "mnist" => Self { size: Some(28), grey: Some(true), ..config.with_steps(12_000) },
             "cifar10-tiny" => {
                 Self { size: Some(32), flips: true, net: small(32), ..config.with_steps(4_000) }
             }
@@ -278,6 +279,14 @@ mod tests {
             let text = crate::to_toml(&shaped(augment));
             assert_eq!(toml::from_str::<ImageConfig>(&text).unwrap(), shaped(augment));
         }
+    }
+
+    #[test]
+    fn models_from_before_muon_stay_with_adamw() {
+        let before = ImageConfig { muon: MuonConfig::off(), ..ImageConfig::default() };
+        let text = crate::to_toml(&before);
+        assert!(!text.contains("muon") && crate::to_toml(&ImageConfig::default()).contains("muon"));
+        assert_eq!(toml::from_str::<ImageConfig>(&text).unwrap(), before);
     }
 
     #[test]

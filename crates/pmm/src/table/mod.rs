@@ -24,6 +24,7 @@ mod rules;
 mod sample;
 mod score;
 mod shape;
+mod shorter;
 mod trace;
 mod trees;
 mod what_if;

@@ -120,7 +120,7 @@ impl<'m> PredictedLaws<'m> {
 
     /// What was noticed so far.
     pub fn notes(&self) -> Vec<String> {
-        self.reader.notes()
+        self.reader.notes_without(&self.target.column().name)
     }
 }
 

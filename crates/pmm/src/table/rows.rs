@@ -61,7 +61,14 @@ impl Reader {
 
     /// What was noticed so far.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.source.notes().iter().cloned().chain(self.coder.notes().messages()).collect()
+        self.notes_without("")
+    }
+
+    /// The same, where it goes without saying that a column is not given: it is asked for.
+    pub(crate) fn notes_without(&self, asked: &str) -> Vec<String> {
+        let mut notes = self.coder.notes().clone();
+        notes.absent.retain(|name| name != asked);
+        self.source.notes().iter().cloned().chain(notes.messages()).collect()
     }
 }
 

@@ -14,6 +14,7 @@ use pmm_data::{
     Cells, Column, ColumnOverride, Kind, Overrides, PairKind, Schema, Source, Table as CodedTable,
 };
 
+use super::shorter::difference_is_shorter;
 use crate::error::Error;
 
 /// Rows in which rules are sought: more would tell no more.
@@ -22,8 +23,8 @@ const MOST_ROWS: usize = 200_000;
 const DERIVED: usize = 8;
 /// A declared rule must hold in this share of the rows.
 const DECLARED: f64 = 0.9;
-/// A difference is learned in place of a number if it varies so much less.
-const NARROWER: f64 = 0.5;
+/// Rows of which it is asked whether a difference is shorter to say than a number.
+const MOST_COMPARED: usize = 10_000;
 
 /// What a user says about rules.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -154,7 +155,7 @@ fn kept(schema: &Schema, table: &mut CodedTable, rules: Vec<Found>) -> Result<Ve
     let mut names: Vec<String> = schema.columns.iter().map(|column| column.name.clone()).collect();
     let mut derived: Vec<Option<RuleColumn>> = Vec::with_capacity(rules.len());
     for found in &rules {
-        let difference = is_narrower(&found.rule, &rules, schema, table);
+        let difference = is_shorter(&found.rule, &rules, schema, table);
         let column = derived_column(&found.rule, &found.evidence, &columns, difference);
         let column = column.filter(|column| free > 0 && !names.contains(&column.name));
         if let Some(column) = &column {
@@ -178,32 +179,33 @@ fn kept(schema: &Schema, table: &mut CodedTable, rules: Vec<Found>) -> Result<Ve
     Ok(kept)
 }
 
-/// Whether the difference of two ordered columns is to be learned: it varies less than either, and no column says it already.
-fn is_narrower(rule: &Rule, rules: &[Found], schema: &Schema, table: &CodedTable) -> bool {
+/// Whether the difference of two ordered columns is to be learned: it is shorter to say than the second of them, and no column says it
+/// already. Where a column says whether they are equal, only the others count.
+fn is_shorter(rule: &Rule, rules: &[Found], schema: &Schema, table: &CodedTable) -> bool {
     let Rule::Order { low, high, .. } = rule else { return false };
-    let said = rules.iter().any(|found| {
+    let about_both = |found: &&Found| {
         let names = found.rule.columns();
-        let about = names.contains(&low.as_str()) && names.contains(&high.as_str());
-        about && matches!(found.rule, Rule::Sum { .. } | Rule::Duration { .. })
-    });
-    let numbers = |name: &str| {
-        let place = schema.position(name)?;
+        names.contains(&low.as_str()) && names.contains(&high.as_str())
+    };
+    let mut related = rules.iter().filter(about_both).map(|found| &found.rule);
+    if related.clone().any(|rule| matches!(rule, Rule::Sum { .. } | Rule::Duration { .. })) {
+        return false;
+    }
+    let flagged = related.any(|rule| matches!(rule, Rule::Equal { .. }));
+    let (Some(mut first), Some(mut second)) = (schema.position(low), schema.position(high)) else {
+        return false;
+    };
+    if second < first {
+        std::mem::swap(&mut first, &mut second);
+    }
+    let number = |place: usize, row: usize| {
         let (column, cells) = (&schema.columns[place], &table.columns[place]);
-        let scale = column.described().seconds();
-        let step = (table.rows / 10_000).max(1);
-        let number = move |row: usize| Some(column.number(cells.get(row))? * scale);
-        Some((0..table.rows.min(cells.len())).step_by(step).map(number).collect::<Vec<Option<f64>>>())
+        let cell = (row < cells.len()).then(|| cells.get(row))?;
+        Some(column.number(cell)? * column.described().seconds())
     };
-    let (Some(low), Some(high)) = (numbers(low), numbers(high)) else { return false };
-    let pairs: Vec<(f64, f64)> = low.into_iter().zip(high).filter_map(|(a, b)| Some((a?, b?))).collect();
-    let spread = |of: &dyn Fn(&(f64, f64)) -> f64| {
-        let mut values: Vec<f64> = pairs.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        let at = |share: f64| values.get((share * values.len() as f64) as usize).copied().unwrap_or(0.0);
-        at(0.9) - at(0.1)
-    };
-    let narrowest = spread(&|pair| pair.0).min(spread(&|pair| pair.1));
-    !said && pairs.len() > 10 && spread(&|pair| pair.1 - pair.0) < NARROWER * narrowest
+    let rows = (0..table.rows).step_by((table.rows / MOST_COMPARED).max(1));
+    let pairs = rows.filter_map(|row| Some((number(first, row)?, number(second, row)?)));
+    difference_is_shorter(pairs.filter(|pair| !flagged || pair.0 != pair.1).collect())
 }
 
 /// The columns that are derived, coded as any other; none for one that is the same in all rows.

@@ -150,7 +150,7 @@ impl Pair<'_> {
             return None;
         }
         if all.equal >= 0.95 * all.rows {
-            let chance = self.chance(false);
+            let (chance, _) = self.chance(false);
             let holds = all.rows - all.equal <= 0.1 * all.rows * (1.0 - chance);
             return (holds && ln_at_least(all.equal, all.rows, chance) <= threshold)
                 .then(|| (Kind::Wholly, self.equal(false, chance)));
@@ -185,15 +185,17 @@ impl Pair<'_> {
             return None;
         }
         let zeros = all.rows > nonzero.rows;
-        let chance = self.chance(zeros);
+        let (chance, _) = self.chance(zeros);
         let sure = nonzero.equal >= 3.0 * chance * nonzero.rows
             && ln_at_least(nonzero.equal, nonzero.rows, chance) <= threshold;
         sure.then(|| self.equal(zeros, chance))
     }
 
+    /// Never equal, where no one value would make most of the coincidences: that is a matter of this value, not of equality.
     fn never(&self, all: &Matches, threshold: f64) -> Option<Candidate> {
-        let chance = self.chance(false);
-        (chance >= NEVER && ln_at_most(0.0, all.rows, chance) <= threshold).then(|| {
+        let (chance, most) = self.chance(false);
+        let varied = most <= 0.5 * chance;
+        (varied && chance >= NEVER && ln_at_most(0.0, all.rows, chance) <= threshold).then(|| {
             let (left, right) = (self.left.name.clone(), self.right.name.clone());
             Candidate { rule: Rule::NeverEqual { left, right }, chance: Some(chance) }
         })
@@ -229,8 +231,8 @@ impl Pair<'_> {
         (all, nonzero)
     }
 
-    /// How often the two would be equal by chance: Σ p(v) q(v).
-    fn chance(&self, nonzero: bool) -> f64 {
+    /// How often the two would be equal by chance: Σ p(v) q(v), and the largest of these.
+    fn chance(&self, nonzero: bool) -> (f64, f64) {
         let [a, b] = self.places;
         let ids = &self.contents.ids;
         let counted = |id: u32| !(nonzero && id == self.contents.zero);
@@ -241,8 +243,9 @@ impl Pair<'_> {
         let (left, right) = (counts(self.left, a), counts(self.right, b));
         let mut ids: Vec<&u32> = left.keys().collect();
         ids.sort_unstable();
-        let both: f64 = ids.into_iter().filter_map(|id| Some(left[id] * right.get(id)?)).sum();
+        let both: Vec<f64> = ids.into_iter().filter_map(|id| Some(left[id] * right.get(id)?)).collect();
         let sum = |counts: &HashMap<u32, f64>| counts.values().sum::<f64>();
-        both / (sum(&left) * sum(&right)).max(1.0)
+        let pairs = (sum(&left) * sum(&right)).max(1.0);
+        (both.iter().sum::<f64>() / pairs, both.iter().copied().fold(0.0, f64::max) / pairs)
     }
 }

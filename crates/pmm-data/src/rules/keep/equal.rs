@@ -115,7 +115,7 @@ fn exclude(this: &Place, other: &Place, row: Row<'_>, allowed: &mut Allowed<'_>)
 /// The cell of a column that holds what another holds; none if it cannot, or if that is missing.
 fn like(from: &Place, to: &Place, cells: &[Cell<'static>]) -> Option<Cell<'static>> {
     match from.scalar(cells) {
-        Some(number) if to.is_numeric() || from.is_numeric() => to.cell_of_number(number),
+        Some(number) if to.is_numeric() || from.is_numeric() => to.cell_of_exactly(number),
         _ => to.cell_of_text(from.text(cells)?),
     }
 }

@@ -114,6 +114,24 @@ fn equal_in_some_rows() {
     assert!(!other.admits(Cell::Number(5.0)) && other.admits(Cell::Number(4.0)) && !other.admits(GAP));
 }
 
+/// A share of .97 does not forbid the count 1: a number is excluded as it is, not as the other column would round it.
+#[test]
+fn a_number_between_those_of_a_column_excludes_none() {
+    let whole = Column::new("count", ColumnKind::Number { decimals: Some(0) });
+    let columns = [number("share"), whole];
+    let rule = Rule::NeverEqual { left: "share".into(), right: "count".into() };
+    let keeper = keeper(&columns, &rule, None);
+    let n = |x: f64| Some(Cell::Number(x));
+    assert!(open(&keeper, &[n(0.97), None], 1).admits(Cell::Number(1.0)));
+    assert!(!open(&keeper, &[n(1.0), None], 1).admits(Cell::Number(1.0)));
+    let columns = [number("share"), columns[1].clone(), levels("same", &["yes", "no"])];
+    let rule = Rule::Equal { left: "share".into(), right: "count".into(), nonzero: false };
+    let keeper =
+        Keeper::new(&columns, [Kept { rule: &rule, share: 0.5, derived: Some(2) }], vec![(0.0, 9.0); 3])
+            .unwrap();
+    assert_eq!(settled(&keeper, &[n(0.97), n(1.0), None])[2], Some(Cell::Level(1)));
+}
+
 #[test]
 fn functions_are_computed_and_turned_round() {
     let columns = [levels("zone", &["a", "b", "c"]), levels("borough", &["x", "y"])];
