@@ -111,8 +111,8 @@ const MOST_MINUTES: f64 = 4.0;
 impl TableConfig {
     /// The recommended settings for a table of so many rows, and columns of so many features and outputs each.
     ///
-    /// Small tables are learned by heart soon: more dropout and decay, and fewer steps. The bound on steps grows with the number of
-    /// cells, from one minute of two cores to four.
+    /// Small tables are learned by heart soon: more dropout and decay, and fewer steps, but never fewer than some thousands. The bound on
+    /// steps grows with the number of cells, from one minute of two cores to four.
     ///
     /// ```
     /// use pmm_net::TrunkKind;
@@ -146,7 +146,9 @@ impl TableConfig {
         let looks = 250.0 * rows as f64 / config.batch as f64;
         let minutes = rows as f64 * columns.len() as f64 / CELLS_A_MINUTE;
         let budget = MINUTE * minutes.clamp(1.0, MOST_MINUTES);
-        let steps = (budget / step).min(looks).clamp(300.0, 40_000.0);
+        // However few rows: a function is not learned in fewer steps, and held-out rows end what would be learned by heart.
+        let fewest = if kind == TrunkKind::Attention { 300.0 } else { 3_000.0 };
+        let steps = (budget / step).min(looks).clamp(fewest, 40_000.0);
         config.train.patience = 6;
         config.with_steps((steps / 100.0).round() as u64 * 100)
     }
