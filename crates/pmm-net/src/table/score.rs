@@ -2,6 +2,7 @@
 
 use pmm_core::{Purpose, Streams};
 use pmm_data::Cell;
+use rayon::prelude::*;
 
 use super::coordinates::ClockKind;
 use super::denoise::TableDenoiser;
@@ -102,7 +103,7 @@ impl TableDenoiser {
             self.settle_row(&mut open);
             open.with_turns(vec![column])
         };
-        let mut rows: Vec<WalkRow> = places.iter().map(row).collect();
+        let mut rows: Vec<WalkRow> = places.par_iter().with_min_len(16).map(row).collect();
         let read = |step: &Step<'_>, at: usize| self.read(step, &actual[places[at] / columns]);
         self.walk(&mut rows, None, &Conditions::default(), true, read);
         let mut scores = vec![None; cells.len()];
@@ -125,7 +126,7 @@ impl TableDenoiser {
             let given = cells.iter().map(Option::is_some).collect();
             Actual { row, given, broken }
         };
-        cells.chunks_exact(columns).enumerate().map(row).collect()
+        cells.par_chunks_exact(columns).enumerate().with_min_len(16).map(row).collect()
     }
 
     /// log p of rows, the columns of each in an order of its own.
@@ -139,7 +140,7 @@ impl TableDenoiser {
             let open = self.open_row(&unknown, number, streams);
             open.with_active(keeper.active_without(&actual.broken)).with_turns(turns)
         };
-        let mut rows: Vec<WalkRow> = actual.iter().map(row).collect();
+        let mut rows: Vec<WalkRow> = actual.par_iter().with_min_len(16).map(row).collect();
         let read = |step: &Step<'_>, at: usize| self.read(step, &actual[at]);
         self.walk(&mut rows, None, &Conditions::default(), true, read);
         rows.iter().zip(actual).map(|(row, actual)| row.log - penalty(&actual.broken, penalties)).collect()
