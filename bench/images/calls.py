@@ -1,104 +1,128 @@
-"""Quality against network calls, sampler by sampler, of the Normal model, and of the Poisson model."""
+"""Quality against network calls, sampler by sampler, and whether few calls do as well as many."""
 
+import re
 import shutil
-from statistics import stdev
+from statistics import mean, stdev
 
 import pictures
-from bench import draw
+from bench import PAIRS, PHOTOS, draw
 from measuring import table
 
-# How many calls each has at most.
-SAMPLERS = {"dpm": 1000, "heun": 100, "euler": 100, "sde": 1000}
-NOISE_SEEDS = [1, 2, 3, 4]
-FEW, MANY = ("dpm", 20), ("sde", 500)
+# The samplers of each pair, with how many calls each has at most.
+SAMPLERS = {
+    "normal": {"sde2": 100, "dpm": 100, "heun": 100, "euler": 100, "sde": 1000},
+    "poisson": {"sde2": 100, "leap": 100, "sde": 1000},
+}
+FEW, MANY = ("sde2", 20), ("sde", 500)
 
 
 def measure(bench):
-    count = bench.kept("calls-plan", lambda: {"images": affordable(bench), "minutes": bench.budget.calls_minutes})["images"]
-    for seed in NOISE_SEEDS:
-        bench.kept(f"calls-noise-{seed}", lambda: cell(bench, count, *FEW, seed))
-    for sampler, number in cells(bench.budget):
-        bench.kept(f"calls-{sampler}-{number}", lambda: cell(bench, count, sampler, number))
+    for pair in bench.budget.pairs:
+        plan = lambda: {"images": affordable(bench, pair), "minutes": bench.spending.calls_minutes}
+        count = bench.kept(f"calls-plan-{pair}", plan)["images"]
+        for which in cells(bench, pair):
+            bench.kept("calls-{}-{}-{}".format(pair, *which), lambda: cell(bench, count, pair, *which))
 
 
-# The samplers of counts, with how many images each number of calls has.
-COUNTS = ("glide", "leap", "sde")
-COUNT_IMAGES = {10: 1000, 20: 1000, 50: 500, 100: 500, 500: 128}
+def samplers(bench, pair):
+    """Photographs are slow to draw: the two that are Algorithm 1."""
+    return {name: most for name, most in SAMPLERS[pair].items() if bench.subject is not PHOTOS or name.startswith("sde")}
 
 
-def measure_counts(bench):
-    for calls, images in COUNT_IMAGES.items():
-        for sampler in COUNTS:
-            images = min(images, bench.budget.images)
-            bench.kept(f"counts-{sampler}-{calls}", lambda: cell(bench, images, sampler, calls, pair="poisson"))
+def cells(bench, pair):
+    return [(sampler, number) for sampler, most in samplers(bench, pair).items() for number in bench.spending.calls if number <= most]
 
 
-def cells(budget):
-    return [(sampler, number) for sampler, most in SAMPLERS.items() for number in budget.calls if number <= most]
-
-
-def affordable(bench):
+def affordable(bench, pair):
     """How many images each cell may have, for all together to take no longer than the budget."""
-    drawn = bench.drawn("normal")
-    call = drawn["cost"]["seconds"] / drawn["images"] / drawn["calls"]
-    calls = sum(number for _, number in cells(bench.budget)) + FEW[1] * len(NOISE_SEEDS)
-    count = min(bench.budget.images, 60 * bench.budget.calls_minutes / (call * calls))
+    drawn, spending = bench.drawn(pair), bench.spending
+    call = drawn["cost"]["cpu"] / drawn["images"] / drawn["calls"]
+    calls = sum(number for _, number in cells(bench, pair))
+    count = min(spending.images, 60 * spending.calls_minutes / (call * calls))
     return max(1, int(count / 64)) * 64
 
 
-def cell(bench, count, sampler, calls, seed=0, pair="normal"):
-    folder = bench.path("calls")
-    drawn = draw(bench.model(pair), folder, count, sampler, calls, "--seed", seed)
+def cell(bench, count, pair, sampler, calls, seed=0):
+    folder = bench.path(f"calls-{pair}-{sampler}-{calls}-{seed}")
+    drawn = draw(bench.model(pair), folder, count, sampler, calls, "--seed", seed, *bench.threads)
     score = bench.score(folder)
     shutil.rmtree(folder)
     return drawn | {"score": score}
+
+
+def measure_few(bench):
+    """Few and many calls, each with several seeds."""
+    count = bench.budget.few_images
+    for pair in bench.budget.pairs:
+        for which, seeds in zip((FEW, MANY), bench.budget.few_seeds):
+            for seed in range(1, 1 + seeds):
+                bench.kept("few-{}-{}-{}-{}-{}".format(count, pair, *which, seed), lambda: cell(bench, count, pair, *which, seed))
 
 
 def frechet(piece):
     return piece["score"]["frechet"]["samples"]
 
 
-def verdict(found):
-    """Whether few calls of the ODE do as well as many of the SDE."""
-    pieces = [found.get("calls-{}-{}".format(*which)) for which in (FEW, MANY)]
-    seeds = [found.get(f"calls-noise-{seed}") for seed in NOISE_SEEDS]
-    if not all(pieces + seeds):
-        return []
-    few, many = map(frechet, pieces)
-    noise = stdev([few, *map(frechet, seeds)])
-    # Two standard deviations of a difference.
-    same = abs(few - many) <= 2 * 2**0.5 * noise
-    word = "They match within the noise." if same else f"The {FEW[1] if few < many else MANY[1]} calls are better."
-    return [f"{FEW[1]} calls of the ODE (`{FEW[0]}`) get {few:.3f}, {MANY[1]} of Algorithm 1 (`{MANY[0]}`) {many:.3f}; from one seed to the next",
-            f"such a distance moves by {noise:.3f} (standard deviation over {1 + len(seeds)} seeds of {FEW[1]} calls of `{FEW[0]}`). {word}", ""]
-
-
 def report(bench, found):
-    done = {which: found[name] for which in cells(bench.budget) if (name := "calls-{}-{}".format(*which)) in found}
+    lines = sections(bench, found) + few(found)
+    return ["## Quality against network calls", "", *lines] if lines else []
+
+
+def sections(bench, found):
+    return [line for pair in PAIRS for line in curves(bench, found, pair)]
+
+
+def curves(bench, found, pair):
+    """A table and a picture of the samplers of a pair."""
+    prefix = f"{bench.subject.prefix}calls-"
+    done = {which: found[name] for which in cells(bench, pair) if (name := prefix + "{}-{}-{}".format(pair, *which)) in found}
     if not done:
-        return report_counts(found)
-    score = next(iter(done.values()))["score"]
-    real, show = score["frechet"]["held_out"], lambda piece: f"{frechet(piece):.3f}" if piece else "–"
+        return []
+    some = next(iter(done.values()))
+    score, picture = some["score"], f"{prefix}{pair}.svg"
     points = [(*which, frechet(piece)) for which, piece in done.items()]
-    pictures.calls(points, real, "Fréchet distance", bench.base / "calls.svg")
-    rows = [[number, *(show(done.get((sampler, number))) for sampler in SAMPLERS)] for number in bench.budget.calls]
-    return ["## Quality against network calls", "",
-            f"The Normal model of digits; {score['frechet_name']}, of {score['images']:,} samples to",
-            f"{score['reference']:,} training images. As many real test images get {real:.3f}. All cells have the same number of samples, as many as fit into",
-            f"{found['calls-plan']['minutes']:g} minutes of drawing, since the distance depends on it. `sde` is Algorithm 1, the others solve the ODE.", "",
-            *table(["calls", *(f"`{sampler}`" for sampler in SAMPLERS)], rows), *verdict(found),
-            "![Fréchet distance against network calls](calls.svg)", "", *report_counts(found)]
+    pictures.calls(points, score["frechet"]["held_out"], "Fréchet distance", bench.base / picture)
+    show = lambda which: f"{frechet(done[which]):.3f}" if which in done else "–"
+    rows = [[number, *(show((sampler, number)) for sampler in samplers(bench, pair))] for number in bench.spending.calls]
+    spent = sum(piece["cost"]["cpu"] for piece in done.values()) / 60
+    return [f"The {PAIRS[pair]} model; {score['frechet_name']}, of {score['images']:,} samples to {score['reference']:,} training images.",
+            f"As many real test images get {score['frechet']['held_out']:.3f}. All cells have the same number of samples, since the distance depends on it:",
+            f"as many as were expected to fit into {found[f'{prefix}plan-{pair}']['minutes']:g} CPU minutes of drawing (it took {spent:.1f}). `sde` is Algorithm 1, `sde2` the same of",
+            "second order, `leap` the midpoint leap; the others solve the ODE.", "",
+            *table(["calls", *(f"`{sampler}`" for sampler in samplers(bench, pair))], rows),
+            f"![Fréchet distance against network calls, {PAIRS[pair]} pair]({picture})", ""]
 
 
-def report_counts(found):
-    """A row for each number of calls of the Poisson model; as many real images beside, since the distance depends on how many there are."""
+def few(found):
+    """A row for each pair and number of images: few calls beside many."""
+    names = [match for name in found if (match := re.fullmatch(r"few-(\d+)-(\w+)-(\w+)-(\d+)-\d+", name))]
     rows = []
-    for calls in COUNT_IMAGES:
-        pieces = [found.get(f"counts-{sampler}-{calls}") for sampler in COUNTS]
-        if some := next(filter(None, pieces), None):
-            rows.append([calls, f"{some['images']:,}", *(f"{frechet(piece):.3f}" if piece else "–" for piece in pieces),
-                         f"{some['score']['frechet']['held_out']:.3f}"])
+    for count, pair in dict.fromkeys((int(match[1]), match[2]) for match in names):
+        some = lambda which: [found[match[0]] for match in names if match.groups() == (str(count), pair, which[0], str(which[1]))]
+        if (few := some(FEW)) and (many := some(MANY)):
+            real = few[0]["score"]["frechet"]["held_out"]
+            rows.append([PAIRS[pair], f"{count:,}", spread(few), spread(many), f"{real:.3f}", verdict(few, many)])
     if not rows:
         return []
-    return ["The Poisson model of digits. `glide` draws few events and lets many flow, one call a step; `leap` is the midpoint leap, `sde` Algorithm 1.", "",
-            *table(["calls", "images", *(f"`{sampler}`" for sampler in COUNTS), "real test images"], rows)]
+    return [f"{FEW[1]} calls of `{FEW[0]}` beside {MANY[1]} of `{MANY[0]}`, the same model: means over drawings with different seeds (their number in brackets), and the",
+            "standard deviation from one to the next. A difference is within the noise if it is smaller than two of its standard errors.", "",
+            *table(["pair", "images", f"{FEW[1]} calls", f"{MANY[1]} calls", "real test images", "difference"], rows)]
+
+
+def spread(pieces):
+    distances = [frechet(piece) for piece in pieces]
+    noise = f" ± {stdev(distances):.4f}" if len(distances) > 1 else ""
+    return f"{mean(distances):.4f}{noise} ({len(distances)})"
+
+
+def verdict(few, many):
+    """Their difference beside its standard error, by the deviation within both."""
+    few, many = [[frechet(piece) for piece in pieces] for pieces in (few, many)]
+    freedom = len(few) + len(many) - 2
+    difference = mean(few) - mean(many)
+    if not freedom:
+        return f"{difference:+.4f}, noise unknown"
+    squares = sum((x - mean(group)) ** 2 for group in (few, many) for x in group)
+    error = (squares / freedom * (1 / len(few) + 1 / len(many))) ** 0.5
+    word = "within the noise" if abs(difference) <= 2 * error else f"{FEW[1] if difference < 0 else MANY[1]} calls are better"
+    return f"{difference:+.4f} ± {error:.4f}: {word}"

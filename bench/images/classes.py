@@ -7,7 +7,7 @@ from bench import SAMPLERS, fresh
 from digits import read
 from measuring import BINARY, pmm, table
 from mnist import PEER, peer_samples
-from seen import SCRIPT, classifier, percent, share
+from seen import SCRIPT, classifier, percent, told
 
 # Guidance 0 leaves the class out.
 ASKED = [("normal", 1), ("normal", 2), ("normal", 4), ("normal", 0), ("poisson", 1)]
@@ -25,15 +25,10 @@ def measure(bench):
 def asked(bench, tell, pair, guidance):
     """Digits of every class, each in a folder; what is seen in them, and how far they are from real ones."""
     folder, (sampler, calls) = fresh(bench.path(f"classes-{pair}-{guidance}")), SAMPLERS[pair]
-    how = ["-n", bench.budget.asked, "--sampler", sampler, "--steps", calls, "--guidance", guidance, "--quiet"]
+    how = ["-n", bench.budget.asked, "--sampler", sampler, "--steps", calls, "--guidance", guidance, "--quiet", *bench.threads]
     for digit in range(10):
         pmm("sample", bench.model(pair), *how, "--given", f"label={digit}", "--seed", digit, "--out", folder / str(digit))
     return told(tell, folder) | {"score": bench.score(folder), "calls": calls}
-
-
-def told(tell, folder):
-    images, labels = read(folder)
-    return {"right": share(tell(images) == np.array(labels, int))}
 
 
 def rows(found):

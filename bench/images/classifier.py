@@ -11,7 +11,7 @@ from torch import nn
 
 from digits import mnist
 
-BATCH, RATE, THREADS = 128, 2e-3, 2
+BATCH, RATE, THREADS = 128, 2e-3, 1
 
 
 def network():

@@ -36,12 +36,12 @@ def chosen(bench, kind):
     return images[rows], labels[rows], np.stack([hidden(kind, rng) for _ in rows])
 
 
-def fill(model, folder, number, image, mask):
+def fill(model, folder, number, image, mask, threads):
     """Fillings of one digit. Guidance 0: no class is told."""
     given, where = folder / "given" / f"{number:06}.png", folder / "mask" / f"{number:06}.png"
     write(given, image)
     write(where, mask.astype(np.uint8) * 255)
-    how = ["-n", FILLINGS, "--guidance", 0, "--seed", number, "--quiet"]
+    how = ["-n", FILLINGS, "--guidance", 0, "--seed", number, "--quiet", *threads]
     pmm("sample", model, "--given", given, "--mask", where, *how, "--out", folder / "filled" / f"{number:06}")
     return read(folder / "filled" / f"{number:06}")[0]
 
@@ -49,7 +49,7 @@ def fill(model, folder, number, image, mask):
 def fill_all(bench, tell, kind):
     model, folder = bench.model("normal"), fresh(bench.path(f"inpaint-{kind}"))
     images, labels, masks = chosen(bench, kind)
-    filled = np.stack([fill(model, folder, number, *both) for number, both in enumerate(zip(images, masks))])  # [digit, filling, 28, 28]
+    filled = np.stack([fill(model, folder, number, *both, bench.threads) for number, both in enumerate(zip(images, masks))])  # [digit, filling, 28, 28]
     kept = np.where(masks[:, None], 0, filled ^ images[:, None]) == 0
     mean = mnist("train")[0].mean(0).round().astype(np.uint8)
     seen = lambda images: share(tell(images.reshape(-1, 28, 28)).reshape(len(labels), -1) == labels[:, None])

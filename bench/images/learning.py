@@ -5,7 +5,7 @@ They are chosen by training images that are held out; no test image is looked at
 import csv
 import shutil
 
-from bench import FEATURES, MNIST, draw, fit
+from bench import FEATURES, MNIST, SAMPLERS, affordable, anew, draw
 from measuring import pmm_json, table
 
 # The name of each, and its settings; the first is what the others are compared with.
@@ -16,11 +16,9 @@ RECIPES = {
     "Muon, rate .04": ["muon.rate=0.04"],
     "Muon, batches of 32": ["batch=32"],
     "Muon, trapezoid in place of the cosine": ["train.schedule=trapezoid"],
-    "Muon, width 24": ["net.width=24"],
+    "Muon, width 32": ["net.width=32", "net.multipliers=[1,2,2]"],
     "Muon, conditioned augmentation": ["augment=0.12"],
 }
-# Steps from whose difference in time the number of steps follows.
-TIMED = (6, 26)
 
 
 def measure(bench):
@@ -28,21 +26,16 @@ def measure(bench):
         bench.once(f"learning-{place}", lambda: tried(bench, name, settings))
 
 
-def learn(folder, settings, steps):
-    """One thread, so that processor time is what it takes whatever else runs."""
-    given = [word for setting in settings for word in ("--set", setting)]
-    return fit(folder, MNIST, "--preset", "mnist", "--threads", 1, "--steps", steps, *given)
-
-
 def tried(bench, name, settings):
+    """One thread, so that processor time is what it takes whatever else runs."""
     folder = bench.work / "learning.pmm"
-    few, more = (learn(folder, settings, steps)["cost"]["cpu"] for steps in TIMED)
-    steps = max(10, round(60 * bench.budget.learning_minutes / ((more - few) / (TIMED[1] - TIMED[0]))))
-    found = learn(folder, settings, steps) | {"name": name, "settings": settings, "steps": steps}
+    given = ["--preset", "mnist", "--threads", 1, *(word for setting in settings for word in ("--set", setting))]
+    steps = affordable(MNIST, folder, bench.budget.learning_minutes, *given)
+    found = anew(folder, MNIST, steps, *given) | {"name": name, "settings": settings}
     with open(folder / "log.csv") as log:
         found["held_out"] = min(float(row["valid_loss"]) for row in csv.DictReader(log))
     samples = bench.work / "learning-samples"
-    draw(folder, samples, bench.budget.learning_images, "dpm", 20, "--threads", 1)
+    draw(folder, samples, bench.budget.learning_images, *SAMPLERS["normal"], "--threads", 1)
     # The digits that stand for real ones are training digits that were held out: those given are the training file itself.
     train = MNIST / "train-images-idx3-ubyte.gz"
     found["frechet"] = pmm_json("eval", folder, train, "--samples", samples, "--features", FEATURES["ResNet-20"])["distances"]["frechet"]["samples"]

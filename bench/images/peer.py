@@ -1,6 +1,6 @@
-"""Trains torchcfm's class-conditional flow matching on MNIST for so many minutes, draws digits, and prints what it took as JSON.
+"""Trains torchcfm's class-conditional flow matching on MNIST for so many minutes of processor time, draws digits, and prints what it took as JSON.
 
-    peer.py FOLDER --minutes 15 --images 2000 [--threads 2] [--seed 0]
+    peer.py FOLDER --minutes 46 --images 2000 [--threads 1] [--seed 0]
 
 Network, optimiser, batch and solver are those of torchcfm's own example (examples/images/conditional_mnist.ipynb): a U-Net of width 32,
 Adam with a rate of 1e-3, 128 images a step, dopri5 with tolerances of 1e-4 on 100 images at a time. Only attention among all 784 pixels is
@@ -36,10 +36,10 @@ def batches(images, labels, rng):
 
 
 def train(network, source, minutes):
-    """Steps until the time is up: their number, and wall and CPU seconds."""
+    """Steps until the processor time is up: their number, and wall and CPU seconds."""
     matcher, optimiser = ConditionalFlowMatcher(sigma=0.0), torch.optim.Adam(network.parameters())
     begin, cpu, steps = time.perf_counter(), time.process_time(), 0
-    while time.perf_counter() - begin < 60 * minutes:
+    while time.process_time() - cpu < 60 * minutes:
         x1, y = next(source)
         t, xt, ut = matcher.sample_location_and_conditional_flow(torch.randn_like(x1), x1)
         loss = torch.mean((network(t, xt, y) - ut) ** 2)
@@ -71,7 +71,7 @@ def arguments():
     ask.add_argument("folder", type=Path)
     ask.add_argument("--minutes", type=float, required=True)
     ask.add_argument("--images", type=int, default=2000)
-    ask.add_argument("--threads", type=int, default=2)
+    ask.add_argument("--threads", type=int, default=1)
     ask.add_argument("--seed", type=int, default=0)
     return ask.parse_args()
 
@@ -85,7 +85,7 @@ def main():
     labels = labels.long()
     network = UNetModel(**NETWORK)
     found = train(network, batches(images, labels, rng), args.minutes)
-    found |= {"weights": sum(p.numel() for p in network.parameters()), "seen": found["steps"] * BATCH}
+    found |= {"weights": sum(p.numel() for p in network.parameters()), "seen": found["steps"] * BATCH, "threads": args.threads}
     found["images_per_second"] = found["seen"] / found["seconds"]
     wanted, begin = labels[torch.from_numpy(rng.integers(0, len(labels), args.images))], time.perf_counter()
     drawn, calls = draw(network, wanted)

@@ -12,8 +12,8 @@ PAPER = 128  # the grey between images
 
 
 def grid(images, columns):
-    """Images [n, height, width] row by row, a pixel apart."""
-    framed = np.pad(images, ((0, 0), (0, 1), (0, 1)), constant_values=PAPER)
+    """Images [n, height, width], grey or in colour [n, height, width, 3], row by row, a pixel apart."""
+    framed = np.pad(images, ((0, 0), (0, 1), (0, 1), (0, 0))[: images.ndim], constant_values=PAPER)
     rows = [np.concatenate(list(framed[first : first + columns]), axis=1) for first in range(0, len(framed) - columns + 1, columns)]
     return np.concatenate(rows)
 
@@ -26,7 +26,7 @@ def beside(grids, gap=8):
 
 
 def save(picture, path, scale=2):
-    Image.fromarray(np.kron(picture, np.ones((scale, scale), np.uint8))).save(path, optimize=True)
+    Image.fromarray(picture.repeat(scale, 0).repeat(scale, 1)).save(path, optimize=True)
 
 
 def calls(rows, real, label, path):

@@ -5,13 +5,14 @@ import subprocess
 import calls
 import cifar
 import classes
+import feature_time
 import inpaint
 import learning
 import mnist
 import ten_steps
 from measuring import ROOT, machine
 
-PARTS = [ten_steps, learning, mnist, calls, classes, inpaint, cifar]
+PARTS = [ten_steps, learning, mnist, calls, classes, inpaint, cifar, feature_time]
 
 
 def commit():

@@ -47,13 +47,13 @@ impl ImageDrawing {
         let sampler = match self.sampler.as_deref() {
             None => None,
             Some("sde") => Some(Sampler::Sde),
+            Some("sde2") => Some(Sampler::Sde2),
             Some("euler") => Some(Sampler::Euler),
             Some("heun") => Some(Sampler::Heun),
             Some("dpm") => Some(Sampler::Dpm),
             Some("leap") => Some(Sampler::Leap),
-            Some("glide") => Some(Sampler::Glide),
             Some(other) => {
-                let known = "\"sde\", \"euler\", \"heun\", \"dpm\", \"leap\", \"glide\"";
+                let known = "\"sde\", \"sde2\", \"euler\", \"heun\", \"dpm\", \"leap\"";
                 let what = format!("sampler={other:?} is none of {known}");
                 return Err(PyValueError::new_err(what));
             }

@@ -125,9 +125,9 @@ pub(crate) fn images(fit: &image::PreparedFit, gain: Option<Gain>, as_json: bool
         return json(fit.name(), serde_json::json!({ "images": images }), fit.config(), &cost, gain.as_ref());
     }
     let text = format!(
-        "{}: {} images of {}; classes: {}\n\n{}\n{}{}",
+        "{}: {} of {}; classes: {}\n\n{}\n{}{}",
         fit.name(),
-        images.count,
+        image::image_count(images.count),
         image::shape_words(images.shape),
         image::class_list(&images.classes),
         toml::to_string(fit.config())?,

@@ -228,9 +228,10 @@ fn fit_images(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> any
     if !args.common.quiet {
         let (images, (learned, held_out)) = (prepared.images(), prepared.split());
         let (shape, classes) = (image::shape_words(images.shape), image::class_list(&images.classes));
-        say(format!("{}: {} images of {shape}; classes: {classes}", prepared.name(), images.count));
+        let count = image::image_count(images.count);
+        say(format!("{}: {count} of {shape}; classes: {classes}", prepared.name()));
         if held_out > 0 {
-            say(format!("learned: {learned} images; held out: {held_out}"));
+            say(format!("learned: {}; held out: {held_out}", image::image_count(learned as u64)));
         }
         let weights = prepared.cost().weights;
         say(format!("{weights} weights; preview: {}", folder.join("preview.png").display()));

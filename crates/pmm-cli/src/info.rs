@@ -22,6 +22,6 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
         Model::Table(model) => format!("{}\n\n", columns::table(model.schema())),
         _ => String::new(),
     };
-    let settings: String = info.config.lines().map(|line| format!("  {line}\n")).collect();
+    let settings: String = info.config_toml.lines().map(|line| format!("  {line}\n")).collect();
     print(format!("{table}\n\n{columns} settings (config.toml)\n{settings}").as_bytes())
 }

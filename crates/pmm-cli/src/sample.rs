@@ -188,13 +188,13 @@ fn image_drawing(
     let sampler = match sampler {
         None => None,
         Some(Sampler::Sde) => Some(image::Sampler::Sde),
+        Some(Sampler::Sde2) => Some(image::Sampler::Sde2),
         Some(Sampler::Euler) => Some(image::Sampler::Euler),
         Some(Sampler::Heun) => Some(image::Sampler::Heun),
         Some(Sampler::Dpm) => Some(image::Sampler::Dpm),
         Some(Sampler::Leap) => Some(image::Sampler::Leap),
-        Some(Sampler::Glide) => Some(image::Sampler::Glide),
         Some(_) => {
-            return refuse("this sampler is for texts", "images have sde, euler, heun, dpm, leap and glide");
+            return refuse("this sampler is for texts", "images have sde, sde2, euler, heun, dpm and leap");
         }
     };
     let ending = flags.ending.map(|ending| match ending {
@@ -234,7 +234,8 @@ fn holes(file: Option<&Path>, mask: Option<&Path>, model: &image::Model) -> anyh
 fn files_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    files.retain(|file| file.is_file());
+    // Samples have their classes beside them.
+    files.retain(|file| file.is_file() && file.file_name().is_none_or(|name| name != "labels.csv"));
     files.sort();
     if files.is_empty() {
         return refuse(

@@ -58,6 +58,11 @@ fn fit_says_what_it_found() {
     let json: serde_json::Value =
         serde_json::from_slice(&place.run("info shapes.pmm --json").ok().out).unwrap();
     assert_eq!((json["kind"].as_str(), json["images"]["count"].as_u64()), (Some("image"), Some(60)));
+    // The settings are an object, as those of a dry run, and in words they are those of config.toml.
+    let dry: serde_json::Value =
+        serde_json::from_slice(&place.run(&format!("fit shapes {QUICK} --dry-run --json")).ok().out).unwrap();
+    assert_eq!(json["config"], dry["config"]);
+    assert!(json["config"]["train"]["steps"] == 8 && info.contains("  [train]\n"), "{json}");
     let card = String::from_utf8(place.read("shapes.pmm/README.md")).unwrap();
     assert!(card.contains("# A model of images") && card.contains("parametrisation = \"edm\""), "{card}");
     assert_eq!(tiles(&place, "shapes.pmm/preview.png", 4, 4).len(), 16);
@@ -103,11 +108,13 @@ fn samples_depend_on_seed_and_number_only() {
 #[test]
 fn samplers_of_both_pairs() {
     let place = with_model("");
-    for sampler in ["sde", "euler", "heun", "dpm", "heun --churn 10"] {
+    for sampler in ["sde", "sde2", "euler", "heun", "dpm", "heun --churn 10"] {
         place.run(&format!("sample shapes.pmm -n 2 --steps 4 --sampler {sampler} --out x.png -q")).ok();
     }
-    place.run("sample shapes.pmm --sampler leap --out x.png").fails(1, &["Normal pair", "sde, euler"]);
-    place.run("sample shapes.pmm --sampler events --out x.png").fails(1, &["is for texts", "sde, euler"]);
+    place.run("sample shapes.pmm --sampler leap --out x.png").fails(1, &["Normal pair", "sde, sde2, euler"]);
+    place
+        .run("sample shapes.pmm --sampler events --out x.png")
+        .fails(1, &["is for texts", "sde, sde2, euler"]);
     place.run("sample shapes.pmm --churn 3 --out x.png").fails(1, &["churn is for the sampler heun"]);
     place.run("sample shapes.pmm --top-k 3 --out x.png").fails(1, &["not for images"]);
     place.run("sample shapes.pmm --out x.jpg").fails(1, &["not named .png"]);
@@ -115,10 +122,10 @@ fn samplers_of_both_pairs() {
     for pair in ["pair=poisson --out p", "parametrisation=eps --out e", "parametrisation=x --out x"] {
         place.run(&format!("fit shapes {QUICK} --set {pair}")).ok();
     }
-    for model in ["p --sampler sde", "p --sampler leap", "p --sampler glide", "e", "x"] {
+    for model in ["p --sampler sde", "p --sampler leap", "p --sampler sde2", "e", "x"] {
         place.run(&format!("sample {model} -n 2 --steps 5 --out y.png -q")).ok();
     }
-    place.run("sample p --sampler dpm --out y.png").fails(1, &["Poisson pair", "sde, leap and glide"]);
+    place.run("sample p --sampler dpm --out y.png").fails(1, &["Poisson pair", "sde, sde2 and leap"]);
 }
 
 #[test]
@@ -183,7 +190,7 @@ fn eval_and_trace() {
     place.run("predict shapes.pmm shapes").fails(1, &["model of images"]);
     place.write("large.png", grid_png(&[vec![0; 81]], [1, 9, 9], 1).unwrap());
     place.run("eval shapes.pmm large.png").fails(1, &["9×9 pixels, grey, the model takes 8×8"]);
-    place.run("eval shapes.pmm shapes/lying/00.png").fails(1, &["1 images, too few"]);
+    place.run("eval shapes.pmm shapes/lying/00.png").fails(1, &["1 image, too few"]);
 }
 
 /// Weights of a ResNet with eight layers, in safetensors. It sees class 3 of CIFAR-10, a cat, in everything.
@@ -300,6 +307,9 @@ fn distances_beside_real_images() {
     assert!(made["bits_per_dimension"].is_null(), "{made}");
     assert!((frechet(&made, "held_out") - frechet(&first, "held_out")).abs() < 1e-6, "{made}");
     place.run("eval shapes.pmm shapes --samples made -n 3").fails(1, &["none are drawn"]);
+    place
+        .run("eval shapes.pmm shapes --features none.pth")
+        .fails(1, &["none.pth", "hint: check the path", "ResNet"]);
     place.run("eval shapes.pmm shapes --features shapes/lying/00.png").fails(
         1,
         &[
@@ -332,6 +342,49 @@ fn classes_of_cifar_are_told() {
     assert_eq!(found["accuracy"]["held_out"]["images"].as_u64(), Some(8), "{found}");
     // Eight images are too few for ten subsets of two.
     assert!(found["distances"]["kernel"].is_null() && found["notes"].to_string().contains("no kernel"));
+}
+
+/// A folder that `sample` has written has the classes of its `labels.csv`, wherever images are read.
+#[test]
+fn samples_have_their_classes() {
+    let place = with_model("");
+    place.run("sample shapes.pmm -n 20 --steps 3 --out made -q").ok();
+    let fit = format!("fit made {} --out again.pmm --force", QUICK.replace("-q ", ""));
+    let said = place.run(&fit).ok().err;
+    assert!(said.contains("made (classes of labels.csv): 20 images of"), "{said}");
+    assert!(said.contains("classes: 2: lying, standing") && !said.contains("no picture"), "{said}");
+    let labels = String::from_utf8(place.read("made/labels.csv")).unwrap();
+    place.write("made/labels.csv", labels.replace("000007.png", "000070.png"));
+    place.run(&fit).fails(1, &["labels.csv", "line 9 names \"000070.png\"", "hint:"]);
+    let without: String =
+        labels.lines().filter(|line| !line.contains("000007")).map(|line| format!("{line}\n")).collect();
+    place.write("made/labels.csv", without);
+    place.run(&fit).fails(1, &["20 images: it has no line for 000007.png", "hint:"]);
+    place.write("made/labels.csv", "id,breed\n000000.png,cat\n");
+    place.run("eval shapes.pmm shapes --samples made").fails(1, &["\"id,breed\", not \"file,label\""]);
+}
+
+/// What is passed over and what is changed is said; what cannot be read is named all at once.
+#[test]
+fn what_becomes_of_files_is_said() {
+    let place = place();
+    let fit = format!("fit shapes {} --force", QUICK.replace("-q ", ""));
+    place.write("shapes/notes.txt", "x");
+    place.write("shapes/outside.png", grid_png(&[vec![9; 64]], [1, 8, 8], 1).unwrap());
+    let said = place.run(&fit).ok().err;
+    assert!(said.contains("shapes/notes.txt is no picture and is passed over"), "{said}");
+    assert!(said.contains("shapes/outside.png lies outside the folders that are classes"), "{said}");
+    place.write("shapes/tiny.png", grid_png(&[vec![9; 20]], [1, 4, 5], 1).unwrap());
+    let said = place.run(&fit).ok().err;
+    assert!(said.contains("as the smallest, shapes/tiny.png, has 5×4; set size=32"), "{said}");
+    place.write("shapes/a.png", "");
+    place.write("shapes/b.jpg", "x");
+    let said = place.run(&fit);
+    assert!(!said.err.contains("\n\n"), "{}", said.err);
+    said.fails(
+        1,
+        &["2 pictures cannot be read: shapes/a.png is not a whole picture: it is empty; shapes/b.jpg"],
+    );
 }
 
 /// μ at the end of the clock keeps what is left of the noise; x̂ does not.

@@ -4,13 +4,13 @@
 
 use pmm_core::{
     Block, Churn, Elements, Exponential, Finish, FiniteTarget, MonteCarlo, Normal, Solver, Space, States,
-    Streams, TimeGrid, Values, ode, online, sliced_wasserstein,
+    Streams, TimeGrid, Values, ode, online, second_order, sliced_wasserstein,
 };
 
 const ROWS: usize = 4096;
 const SEEDS: u64 = 4;
 const CALLS: [usize; 7] = [6, 10, 20, 36, 50, 100, 500];
-/// Where the ODE starts: three times the target's standard deviation.
+/// Where the ODE and Algorithm 1 of second order start: three times the target's standard deviation.
 const SIGMA_MAX: f64 = 4.3;
 /// Where it might start without knowing the target: Algorithm 1's first reading, a = .001.
 const SIGMA_BLIND: f64 = 31.6;
@@ -26,13 +26,14 @@ fn main() -> Result<()> {
     );
     println!("Exact draws: {}\n", cell(exact)?);
     println!(
-        "| calls | Algorithm 1 | Euler | Heun | DPM-Solver++(2M) | Heun with churn |\n|---|---|---|---|---|---|"
+        "| calls | Algorithm 1 | second order | Euler | Heun | DPM-Solver++(2M) | Heun with churn |\n|---|---|---|---|---|---|---|"
     );
     for calls in CALLS {
         let ode_cell = |solver, steps| cell(|seed| run_ode(&target, solver, SIGMA_MAX, steps, seed));
         println!(
-            "| {calls} | {} | {} | {} | {} | {} |",
+            "| {calls} | {} | {} | {} | {} | {} | {} |",
             cell(|seed| run_online(&target, calls - 1, seed))?,
+            cell(|seed| run_second_order(&target, calls - 1, seed))?,
             ode_cell(Solver::Euler, calls - 1)?,
             ode_cell(Solver::Heun, calls / 2)?,
             ode_cell(Solver::DpmSolverPlusPlus2M, calls - 1)?,
@@ -74,6 +75,12 @@ fn run_online(target: &FiniteTarget, steps: usize, seed: u64) -> Result<f64> {
     let grid = TimeGrid::log_information(&Exponential::default(), 1e-3, steps)?;
     let states = States::prior(target.space(), 0, ROWS);
     Ok(distance(target, &online(target, states, &grid, &Streams::new(seed), Finish::Estimate, &mut ())?))
+}
+
+fn run_second_order(target: &FiniteTarget, steps: usize, seed: u64) -> Result<f64> {
+    let grid = TimeGrid::karras(&Exponential::default(), SIGMA_MAX, 7.0, steps)?;
+    let states = States::prior(target.space(), 0, ROWS);
+    Ok(distance(target, &second_order(target, states, &grid, &Streams::new(seed), &mut ())?))
 }
 
 fn run_ode(target: &FiniteTarget, solver: Solver, sigma_max: f64, steps: usize, seed: u64) -> Result<f64> {

@@ -92,7 +92,7 @@ pub use purpose::Purpose;
 pub use rng::{Stream, Streams};
 pub use sample::{
     Churn, Filter, Finish, Group, Observer, Order, Parallel, Prompt, Solver, TextError, TextObserver,
-    TextSamples, events, glide, leap, ode, online, parallel, reveal, steps,
+    TextSamples, events, leap, ode, online, parallel, reveal, second_order, steps,
 };
 pub use sde::{normal_sde, poisson_sde};
 pub use space::{Block, Space, Values};

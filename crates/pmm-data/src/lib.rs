@@ -32,7 +32,7 @@ mod unpacked;
 
 pub use self::image::{
     ArrayFileError, ImageArray, ImageDataError, ImageOptions, ImageSize, ImageSource, Images, NamedArray,
-    animated_png, grid_png, holds_images, read_image, read_npz, write_npz,
+    animated_png, grid_png, holds_images, image_count, read_image, read_npz, write_npz,
 };
 pub use table::{
     Batches, Cell, CellError, Cells, Coder, Coding, Column, ColumnMarkers, ColumnOverride, ColumnType,

@@ -296,6 +296,10 @@ fn without_header_columns_match_by_place() {
         Table::read(&other, &schema, 100, &Streams::new(0)),
         Err(ReadError::Cell { place: Place::Line(1), column, .. }) if column == "c1"
     ));
+    // As `pmm sample` writes them.
+    let made = Source::from_bytes("t.csv", b"c1,c2\n5,y\n".to_vec(), &ReadOptions::like(&schema)).unwrap();
+    let (table, _) = Table::read(&made, &schema, 100, &Streams::new(0)).unwrap();
+    assert_eq!((table.rows, made.header()), (1, true));
 }
 
 #[test]

@@ -170,13 +170,13 @@ pub enum Error {
         remedy: String,
     },
     /// Too little for a score.
-    #[error("{data} has {found} {unit}, too few for a score")]
+    #[error("{data} has {found} {}, too few for a score", if *.found == 1 { .unit.trim_end_matches('s') } else { *.unit })]
     TooFew {
         /// The data.
         data: String,
         /// How many there are.
         found: u64,
-        /// Of what.
+        /// Of what, as a plural.
         unit: &'static str,
         /// How many are needed.
         needed: u64,
@@ -323,6 +323,13 @@ impl Error {
             Self::Image(error) => return error.hint(),
             Self::Ranks(error) => return Some(error.hint()),
             Self::Device(error) => return error.hint(),
+            Self::Feature(FeatureError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::NotFound =>
+            {
+                "check the path. Weights do not come with pmm: those of a ResNet for CIFAR-10, of EfficientNet-Lite0 and of FID's Inception \
+                 (pt_inception-2015-12-05-6726825d.pth) are read, in safetensors or in a file of PyTorch (.pth), as they are published \
+                 with these networks"
+            }
             Self::Feature(error) => return error.hint(),
             Self::Given { source: CellError::OffGrid { nearest, .. }, .. } => {
                 return Some(format!("the nearest value that the model knows is {nearest}"));

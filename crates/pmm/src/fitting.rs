@@ -550,6 +550,6 @@ pub struct Cost {
     pub megabytes: f64,
     /// Floating-point operations of a training step.
     pub operations_per_step: f64,
-    /// Time on two cores of 2020, roughly.
+    /// Time on two cores, roughly.
     pub minutes: f64,
 }

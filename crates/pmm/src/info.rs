@@ -38,8 +38,11 @@ pub struct Info {
     pub seconds: Option<f64>,
     /// Its seed.
     pub seed: u64,
-    /// The settings, as TOML.
-    pub config: String,
+    /// The settings.
+    pub config: serde_json::Value,
+    /// The settings as in `config.toml`.
+    #[serde(skip)]
+    pub config_toml: String,
 }
 
 impl<K: Kind> Fitted<K> {
@@ -59,7 +62,8 @@ impl<K: Kind> Fitted<K> {
             loss_unit: K::LOSS_UNIT,
             seconds: self.folder.as_deref().and_then(log::training_seconds),
             seed: K::seed(&self.config),
-            config: to_toml(&self.config),
+            config: serde_json::to_value(&self.config).unwrap_or_default(),
+            config_toml: to_toml(&self.config),
         }
     }
 }

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 #: A file or folder; an array of images × height × width (× 3) of bytes; or pictures of PIL.
 ImageLike = Any
 Pixels = npt.NDArray[np.uint8]
-Sampler = Literal["sde", "euler", "heun", "dpm", "leap", "glide"]
+Sampler = Literal["sde", "sde2", "euler", "heun", "dpm", "leap"]
 
 
 def take_images(data: ImageLike, labels: Sequence[Any] | None = None) -> Any:
     """What the native part reads: a path, or (shape, pixels, labels, classes)."""
     if isinstance(data, (str, os.PathLike)):
         if labels is not None:
-            raise DataError("labels go with an array of images", "in a folder of images, folders are classes")
+            raise DataError("labels go with an array of images", "in a folder of images, folders are classes, or its labels.csv says them")
         return os.fspath(data)
     planes = _planes(data)
     if labels is None:

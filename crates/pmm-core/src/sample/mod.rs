@@ -6,23 +6,23 @@
 
 mod filter;
 mod flow;
-mod glide;
 mod leap;
 mod ode;
 mod online;
 mod prompt;
 mod reveal;
+mod second_order;
 mod text;
 mod text_run;
 
 pub use filter::Filter;
-pub use glide::glide;
 pub use leap::leap;
 pub use ode::{Churn, Solver, ode};
 pub use online::{Finish, online};
 pub use prompt::{Prompt, TextError, TextSamples};
 pub(crate) use prompt::{count_texts, count_tokens};
 pub use reveal::{Group, reveal};
+pub use second_order::second_order;
 pub use text::{Order, Parallel, events, parallel, steps};
 pub(crate) use text_run::{ask_logits, check_logits};
 

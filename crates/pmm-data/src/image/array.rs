@@ -113,7 +113,8 @@ impl Store for Arrays {
 
     fn looks(&self, see: &mut See<'_>) -> Result<(), ImageDataError> {
         self.arrays.iter().try_for_each(|array| {
-            let look = Look { height: array.height, width: array.width, grey: array.channels == 1 };
+            let (grey, opacity) = (array.channels == 1, array.channels == 4);
+            let look = Look { height: array.height, width: array.width, grey, opacity };
             see(&name(array.bytes.path()), look)
         })
     }

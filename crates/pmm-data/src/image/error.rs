@@ -5,6 +5,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use super::words::image_count;
+
 /// Images that cannot be read or written, or a file of images that is refused.
 #[derive(Debug, Error)]
 pub enum ImageDataError {
@@ -37,6 +39,14 @@ pub enum ImageDataError {
         path: String,
         /// What the decoder said.
         reason: String,
+    },
+    /// Several pictures that cannot be read.
+    #[error("{count} pictures cannot be read: {}{}", .first.join("; "), more(*.count, .first.len()))]
+    Pictures {
+        /// What is wrong with the first few.
+        first: Vec<String>,
+        /// How many there are.
+        count: usize,
     },
     /// A picture that would take too much memory.
     #[error("{path} is too large: it would take more than {most} bytes of memory")]
@@ -100,7 +110,7 @@ pub enum ImageDataError {
         found: Vec<String>,
     },
     /// Labels that do not belong to the images.
-    #[error("{path} does not hold the labels of {images} images: {reason}")]
+    #[error("{path} does not hold the labels of {}: {reason}", image_count(*.images))]
     Labels {
         /// The file of labels.
         path: String,
@@ -147,6 +157,7 @@ impl ImageDataError {
                 "PNG, JPEG and WebP are read: convert the picture, or move it out of the folder".into()
             }
             Self::Corrupt { .. } => "copy it again, or move it out of the folder".into(),
+            Self::Pictures { .. } => "copy or convert them again, or move them out of the folder".into(),
             Self::TooLarge { .. } => "scale it down, or move it out of the folder".into(),
             Self::MixedSizes { .. } => {
                 "set size to 32 to scale and crop all images to 32×32 pixels, or to another size".into()
@@ -165,10 +176,19 @@ impl ImageDataError {
         })
     }
 
+    /// Whether it is about one picture of several, of which the others may be read.
+    pub(super) fn is_of_one_picture(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Unsupported { .. } | Self::TooLarge { .. })
+    }
+
     /// An array file that is refused.
     pub(super) fn not_array(path: &Path, reason: impl Into<String>) -> Self {
         Self::NotArray { path: name(path), reason: reason.into() }
     }
+}
+
+fn more(count: usize, named: usize) -> String {
+    if count > named { format!("; and {} more", count - named) } else { String::new() }
 }
 
 /// A file's name, for messages.

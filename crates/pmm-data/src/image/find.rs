@@ -14,7 +14,7 @@ use super::{cifar, idx, npy, npz};
 
 /// The images at a path, and what to call them.
 pub(super) fn find(path: &Path) -> Result<(String, Box<dyn Store>), ImageDataError> {
-    if in_file(path, || fs::metadata(path))?.is_dir() { folder(path) } else { Ok((name(path), file(path)?)) }
+    if in_file(path, || fs::metadata(path))?.is_dir() { folder(path) } else { file(path) }
 }
 
 fn folder(path: &Path) -> Result<(String, Box<dyn Store>), ImageDataError> {
@@ -30,17 +30,24 @@ fn folder(path: &Path) -> Result<(String, Box<dyn Store>), ImageDataError> {
     if !batches.is_empty() {
         return Ok((name(path), Box::new(cifar::open(&batches)?)));
     }
-    Ok((name(path), Box::new(Pictures::in_folder(path)?)))
+    let pictures = Pictures::in_folder(path)?;
+    Ok((described(path, pictures.has_labels()), Box::new(pictures)))
 }
 
-fn file(path: &Path) -> Result<Box<dyn Store>, ImageDataError> {
+/// What to call a folder or archive, and where its classes are from.
+fn described(path: &Path, has_labels: bool) -> String {
+    let classes = if has_labels { " (classes of labels.csv)" } else { "" };
+    name(path) + classes
+}
+
+fn file(path: &Path) -> Result<(String, Box<dyn Store>), ImageDataError> {
     let mut head = Vec::new();
     let mut reader = Bytes::file(path)?.reader(0)?.take(16);
     in_file(path, || reader.read_to_end(&mut head))?;
-    Ok(match &head[..] {
+    let store: Box<dyn Store> = match &head[..] {
         head if npy::is_npy(head) => Box::new(npy::open(path)?),
         head if npz::is_zip(head) => match ZippedPictures::open(path)? {
-            Some(pictures) => Box::new(pictures),
+            Some(pictures) => return Ok((described(path, pictures.has_labels()), Box::new(pictures))),
             None => Box::new(npz::open(path)?),
         },
         head if idx::is_idx(head) => Box::new(idx::open(path)?),
@@ -52,7 +59,8 @@ fn file(path: &Path) -> Result<Box<dyn Store>, ImageDataError> {
             None => Box::new(Pictures::one(path)),
         },
         _ => return Err(ImageDataError::NoImages { path: name(path) }),
-    })
+    };
+    Ok((name(path), store))
 }
 
 /// The files of a folder whose names in lower case are such, by path.

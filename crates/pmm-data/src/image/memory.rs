@@ -3,6 +3,7 @@
 use super::error::ImageDataError;
 use super::picture::Picture;
 use super::store::{Item, Look, See, Sink, Store};
+use super::words::image_count;
 
 /// Bytes `[count, channels, height, width]` of images, with classes where they have some.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +39,7 @@ impl ImageArray {
             return refused(format!("{found} bytes are no whole number of images of {size} bytes"));
         }
         if !self.labels.is_empty() && self.labels.len() != self.count() {
-            return refused(format!("{} labels for {} images", self.labels.len(), self.count()));
+            return refused(format!("{} labels for {}", self.labels.len(), image_count(self.count() as u64)));
         }
         match self.labels.iter().find(|label| **label as usize >= self.classes.len()) {
             Some(label) => refused(format!("label {label} of {} classes", self.classes.len())),
@@ -58,7 +59,7 @@ impl Store for ImageArray {
 
     fn looks(&self, see: &mut See<'_>) -> Result<(), ImageDataError> {
         let [channels, height, width] = self.shape;
-        see("memory", Look { height, width, grey: channels == 1 })
+        see("memory", Look { height, width, grey: channels == 1, opacity: false })
     }
 
     fn read(&self, sink: &mut Sink<'_>) -> Result<(), ImageDataError> {

@@ -2,18 +2,21 @@
 
 mod animation;
 mod array;
+mod broken;
 mod bytes;
 mod cifar;
 mod decode;
 mod error;
 mod find;
 mod floats;
+mod found;
 mod grid;
 mod idx;
 mod images;
 mod images_header;
 mod images_write;
 mod labels;
+mod labels_csv;
 mod memory;
 mod mosaic;
 mod npy;
@@ -25,6 +28,7 @@ mod real;
 mod recognise;
 mod source;
 mod store;
+mod words;
 mod zip;
 mod zipped;
 
@@ -37,3 +41,4 @@ pub use images::Images;
 pub use memory::ImageArray;
 pub use recognise::holds_images;
 pub use source::{ImageOptions, ImageSize, ImageSource};
+pub use words::image_count;

@@ -25,7 +25,8 @@ struct Mosaic {
     path: PathBuf,
     labels: Vec<u32>,
     side: usize,
-    grey: bool,
+    /// That of the whole.
+    look: Look,
 }
 
 impl Mosaics {
@@ -80,7 +81,7 @@ impl Store for Mosaics {
 
     fn looks(&self, see: &mut See<'_>) -> Result<(), ImageDataError> {
         self.mosaics.iter().try_for_each(|mosaic| {
-            let look = Look { height: mosaic.side, width: mosaic.side, grey: mosaic.grey };
+            let look = Look { height: mosaic.side, width: mosaic.side, ..mosaic.look };
             see(&name(&mosaic.path), look)
         })
     }
@@ -129,7 +130,7 @@ impl Group {
             let look = look(path)?;
             let side = check(path, look, each)?;
             let labels = labels.iter().map(|&label| label.into()).collect();
-            Ok(Mosaic { path: path.clone(), labels, side, grey: look.grey })
+            Ok(Mosaic { path: path.clone(), labels, side, look })
         };
         self.pictures.iter().zip(labels.chunks(each)).map(mosaic).collect()
     }

@@ -43,7 +43,7 @@ impl Picture {
     }
 
     pub(super) fn look(&self) -> Look {
-        Look { height: self.height, width: self.width, grey: self.channels == 1 }
+        Look { height: self.height, width: self.width, grey: self.channels == 1, opacity: false }
     }
 
     /// A part of the picture.

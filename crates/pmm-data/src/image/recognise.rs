@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::bytes::Bytes;
+use super::error::ImageDataError;
 use super::pictures::is_picture;
 use super::zipped::ZippedPictures;
 use super::{idx, npy};
@@ -62,7 +63,9 @@ fn is_image_file(path: &Path) -> bool {
         return true;
     }
     if ending == "zip" {
-        return ZippedPictures::open(path).is_ok_and(|pictures| pictures.is_some());
+        // Whoever opens it is told what is wrong with its labels.
+        let is_labelled = |error| matches!(error, ImageDataError::Labels { .. });
+        return ZippedPictures::open(path).map_or_else(is_labelled, |pictures| pictures.is_some());
     }
     let mut head = Vec::new();
     let read = |head: &mut Vec<u8>| -> Option<()> {

@@ -7,6 +7,7 @@ use super::error::ImageDataError;
 use super::find::find;
 use super::memory::ImageArray;
 use super::store::Store;
+use super::words::{image_count, of_files};
 
 /// How images are made alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,7 +36,8 @@ pub enum ImageSize {
 
 /// Images in a folder or file. Read are
 ///
-/// - a folder of PNG, JPEG and WebP files, by path; folders directly in it are classes;
+/// - a folder or zip of PNG, JPEG and WebP files, by path; folders directly in it are classes, unless a `labels.csv` in it says
+///   the class of each file, in lines `file,label`;
 /// - IDX files as of MNIST (`*-images-idx3-ubyte`, also with `.gz`), with the labels beside them;
 /// - CIFAR-10 in its binary form (`data_batch_*.bin`);
 /// - mosaics: pictures of square tiles, with a byte for each in `*_labels.u8` beside them;
@@ -68,6 +70,7 @@ pub struct ImageSource {
     shape: [usize; 3],
     /// Whether images of other sizes are made to fit.
     fits: bool,
+    notes: Vec<String>,
 }
 
 /// Takes the pixels of an image `[channels, height, width]` and its label.
@@ -94,19 +97,23 @@ impl ImageSource {
     pub fn from_array(array: ImageArray, options: &ImageOptions) -> Result<Self, ImageDataError> {
         options.size.check()?;
         array.check()?;
-        Self::of(format!("{} images", array.count()), Box::new(array), options)
+        Self::of(image_count(array.count() as u64), Box::new(array), options)
     }
 
     fn of(name: String, store: Box<dyn Store>, options: &ImageOptions) -> Result<Self, ImageDataError> {
         if store.count() == 0 {
             return Err(ImageDataError::NoImages { path: name });
         }
+        let mut notes = store.notes().to_vec();
         let (size, grey, as_they_are) = match (options.size, options.grey) {
             (ImageSize::Fixed(size), Some(grey)) => (size, grey, false),
             (size, grey) => {
                 let common = Common::of(&*store, size == ImageSize::Same)?;
                 let chosen = size.of(&common);
-                (chosen, grey.unwrap_or(common.grey), common.alike && common.first == chosen)
+                let as_they_are = common.alike && common.first == chosen;
+                notes.extend(common.transparent());
+                notes.extend(common.scaled(size, chosen).filter(|_| !as_they_are));
+                (chosen, grey.unwrap_or(common.grey), as_they_are)
             }
         };
         let fits = match options.size {
@@ -115,7 +122,7 @@ impl ImageSource {
             ImageSize::Square(_) => !as_they_are,
         };
         let shape = [if grey { 1 } else { 3 }, size.0, size.1];
-        Ok(Self { name, store, shape, fits })
+        Ok(Self { name, store, shape, fits, notes })
     }
 
     /// The file's or folder's name, for messages.
@@ -136,6 +143,11 @@ impl ImageSource {
     /// Whether images of other sizes are scaled and cropped.
     pub fn fits(&self) -> bool {
         self.fits
+    }
+
+    /// What a person should know: what was passed over, and how images are changed.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The names of the classes; none if no image has a label.
@@ -168,8 +180,10 @@ struct Common {
     first: (usize, usize),
     /// Whether all have that size.
     alike: bool,
-    /// The shortest side of all.
-    shortest: usize,
+    /// The file with the shortest side of all, and its height and width.
+    smallest: (String, (usize, usize)),
+    /// How many files say how opaque their pixels are, and the first of them.
+    transparent: (usize, Option<String>),
     /// Whether all are grey.
     grey: bool,
 }
@@ -178,11 +192,18 @@ impl Common {
     /// Looks at all images; refuses several sizes if they are to be the `same`.
     fn of(store: &dyn Store, same: bool) -> Result<Self, ImageDataError> {
         let mut first: Option<(String, (usize, usize))> = None;
-        let (mut alike, mut shortest, mut grey) = (true, usize::MAX, true);
+        let mut smallest = (String::new(), (usize::MAX, usize::MAX));
+        let (mut alike, mut grey, mut transparent) = (true, true, (0, None));
         store.looks(&mut |file, look| {
             let size = (look.height, look.width);
             grey &= look.grey;
-            shortest = shortest.min(size.0).min(size.1);
+            if shorter(size) < shorter(smallest.1) {
+                smallest = (file.to_owned(), size);
+            }
+            if look.opacity {
+                transparent.0 += 1;
+                transparent.1.get_or_insert_with(|| file.to_owned());
+            }
             let (other, first_size) = first.get_or_insert_with(|| (file.to_owned(), size));
             alike &= *first_size == size;
             if same && !alike {
@@ -196,8 +217,37 @@ impl Common {
             Ok(())
         })?;
         let first = first.map_or((0, 0), |(_, size)| size);
-        Ok(Self { first, alike, shortest, grey })
+        Ok(Self { first, alike, smallest, transparent, grey })
     }
+
+    /// What becomes of transparency, where there may be some.
+    fn transparent(&self) -> Option<String> {
+        let (count, first) = &self.transparent;
+        of_files(
+            *count,
+            first.as_deref(),
+            "may be transparent: it is laid on white",
+            "may be transparent and are laid on white",
+        )
+    }
+
+    /// That images are made squares of a size, why it is that, and what to do for another.
+    fn scaled(&self, asked: ImageSize, (side, _): (usize, usize)) -> Option<String> {
+        let ImageSize::Square(most) = asked else { return None };
+        let (file, (height, width)) = &self.smallest;
+        let why = match !self.alike && *height.min(width) < most {
+            true => format!(", as the smallest, {file}, has {width}×{height}"),
+            false => String::new(),
+        };
+        let other = if side == 32 { 64 } else { 32 };
+        Some(format!(
+            "the images are scaled and cropped to {side}×{side} pixels{why}; set size={other} for {other}×{other} pixels, or another size"
+        ))
+    }
+}
+
+fn shorter((height, width): (usize, usize)) -> usize {
+    height.min(width)
 }
 
 impl ImageSize {
@@ -215,7 +265,7 @@ impl ImageSize {
             Self::Fixed(size) => size,
             Self::Square(most) => {
                 let (height, width) = images.first;
-                let most = most.min(images.shortest);
+                let most = most.min(shorter(images.smallest.1));
                 let side = match images.alike && height == width && height <= most {
                     true => height,
                     false => SIDES.into_iter().find(|side| *side <= most).unwrap_or(most),
@@ -307,6 +357,22 @@ pub(super) mod tests {
         assert_eq!(side(64), [1, 24, 24]);
         save(&folder.path().join("c.png"), 5, 9, &[1]);
         assert_eq!(side(64), [1, 5, 5]);
+    }
+
+    #[test]
+    fn what_decides_the_size_and_what_is_laid_on_white_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = || {
+            let options = ImageOptions { size: ImageSize::Square(64), grey: None };
+            ImageSource::open(folder.path(), &options).unwrap().notes().join("\n")
+        };
+        save(&folder.path().join("a.png"), 32, 32, &[1]);
+        assert_eq!(notes(), "");
+        save(&folder.path().join("tiny.png"), 20, 90, &[1]);
+        assert!(notes().contains("to 16×16 pixels, as the smallest, "), "{}", notes());
+        assert!(notes().contains("tiny.png, has 90×20; set size=32 for 32×32 pixels"), "{}", notes());
+        image::RgbaImage::new(40, 40).save(folder.path().join("clear.png")).unwrap();
+        assert!(notes().contains("clear.png may be transparent: it is laid on white"), "{}", notes());
     }
 
     #[test]

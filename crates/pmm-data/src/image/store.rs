@@ -11,6 +11,8 @@ pub(super) struct Look {
     pub(super) height: usize,
     pub(super) width: usize,
     pub(super) grey: bool,
+    /// Whether its pixels say how opaque they are.
+    pub(super) opacity: bool,
 }
 
 /// An image on its way.
@@ -36,6 +38,11 @@ pub(super) trait Store: Debug + Send + Sync {
 
     /// The names of the classes; none if no image has a label.
     fn classes(&self) -> &[String];
+
+    /// What a person should know of how they were found.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
 
     /// Shows what images look like, file by file.
     fn looks(&self, see: &mut See<'_>) -> Result<(), ImageDataError>;

@@ -265,7 +265,11 @@ impl Source {
         first.pop_if(|last| self.dialect.trailing && last.trim().is_empty());
         if !self.header {
             self.names = (1..=first.len()).map(|place| format!("c{place}")).collect();
-            self.notes.push("no header line: columns are called c1, c2, …".into());
+            // Rows that a model of such a file made have these names above them.
+            self.header = first.iter().map(|name| name.trim()).eq(&self.names);
+            if !self.header {
+                self.notes.push("no header line: columns are called c1, c2, …".into());
+            }
             return Ok(());
         }
         if let Some(name) = first.first_mut().filter(|_| self.dialect.commented_header) {

@@ -17,7 +17,7 @@ enum DataPlace {
 }
 
 impl Data {
-    /// A folder of PNG, JPEG or WebP files (folders in it are classes), IDX, CIFAR-10 in binary, mosaics, npy, npz or a zip of pictures.
+    /// A folder of PNG, JPEG or WebP files (folders in it are classes, or `labels.csv` says them, as samples have it), IDX, CIFAR-10 in binary, mosaics, npy, npz or a zip of pictures.
     pub fn open(path: impl AsRef<Path>) -> Self {
         Self(DataPlace::Path(path.as_ref().to_owned()))
     }

@@ -1,15 +1,15 @@
 //! How images are drawn: the sampler and its number of calls.
 
 use pmm_core::{
-    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, glide, leap,
-    ode, online,
+    Churn, Exponential, Finish, Observer, Purpose, Solver, States, Streams, TimeGrid, Values, leap, ode,
+    online, second_order,
 };
 use pmm_net::image::{ImageDenoiser, ImagePair};
 use pmm_train::image::ImageFacts;
 
 use crate::error::Error;
 
-/// The noise level at which the ODE begins.
+/// The noise level at which the ODE and Algorithm 1 of second order begin.
 const SIGMA_MAX: f64 = 80.0;
 /// The same for counts, where it is a = 1/σ² at which the first events have come: a few in an image.
 const SIGMA_MAX_COUNTS: f64 = 18.0;
@@ -23,6 +23,8 @@ const CHURN: (f64, f64) = (0.05, 50.0);
 pub enum Sampler {
     /// Algorithm 1 of the paper, with noise at every step.
     Sde,
+    /// Algorithm 1, second order: the estimate is taken further by that of the step before, one call a step.
+    Sde2,
     /// The probability-flow ODE, first order. For the Normal pair.
     Euler,
     /// The ODE, second order, two calls a step. For the Normal pair.
@@ -31,8 +33,6 @@ pub enum Sampler {
     Dpm,
     /// Midpoint tau-leaping, two calls a step. For the Poisson pair.
     Leap,
-    /// Few events drawn and many moved by their flow, one call a step. For the Poisson pair.
-    Glide,
 }
 
 /// What Algorithm 1 takes at the end of the clock.
@@ -47,9 +47,9 @@ pub enum Ending {
 /// How images are drawn. The default is the recommended way of the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Drawing {
-    /// The sampler: DPM-Solver for the Normal pair, leaping for the Poisson pair.
+    /// The sampler: Algorithm 1 of second order.
     pub sampler: Option<Sampler>,
-    /// Network calls for an image: 20 for an ODE and for gliding, 250 for Algorithm 1, 100 for leaping.
+    /// Network calls for an image: 20 for an ODE and for Algorithm 1 of second order (40 for counts), 250 for Algorithm 1, 100 for leaping.
     pub calls: Option<usize>,
     /// Noise put back on the way, such as 40; for Heun's method.
     pub churn: Option<f64>,
@@ -58,33 +58,29 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    fn sampler(&self, pair: ImagePair) -> Sampler {
-        self.sampler.unwrap_or(match pair {
-            ImagePair::Normal => Sampler::Dpm,
-            ImagePair::Poisson => Sampler::Leap,
-        })
+    fn sampler(&self) -> Sampler {
+        self.sampler.unwrap_or(Sampler::Sde2)
     }
 
     /// Network calls for an image.
     pub(crate) fn calls(&self, pair: ImagePair) -> usize {
-        self.calls.unwrap_or(match self.sampler(pair) {
+        self.calls.unwrap_or(match self.sampler() {
             Sampler::Sde => 250,
             Sampler::Leap => 100,
+            Sampler::Sde2 if pair == ImagePair::Poisson => 40,
             _ => 20,
         })
     }
 
     /// Refuses what does not go together, before anything is drawn.
     pub(crate) fn check(&self, pair: ImagePair) -> Result<(), Error> {
-        let sampler = self.sampler(pair);
+        let sampler = self.sampler();
         let (fits, name, known) = match pair {
-            ImagePair::Normal => {
-                (!matches!(sampler, Sampler::Leap | Sampler::Glide), "Normal", "sde, euler, heun and dpm")
-            }
+            ImagePair::Normal => (sampler != Sampler::Leap, "Normal", "sde, sde2, euler, heun and dpm"),
             ImagePair::Poisson => (
-                matches!(sampler, Sampler::Sde | Sampler::Leap | Sampler::Glide),
+                matches!(sampler, Sampler::Sde | Sampler::Sde2 | Sampler::Leap),
                 "Poisson",
-                "sde, leap and glide",
+                "sde, sde2 and leap",
             ),
         };
         if !fits {
@@ -108,7 +104,7 @@ impl Drawing {
                 1 => "one network call draws no image".to_owned(),
                 calls => format!("{calls} network calls are not what an image is drawn by"),
             };
-            return Err(Error::request(what, "2 at least; 20 are enough for dpm"));
+            return Err(Error::request(what, "2 at least; 20 are enough for sde2 and dpm"));
         }
         Ok(())
     }
@@ -123,7 +119,7 @@ impl Drawing {
         observer: &mut dyn Observer,
     ) -> Result<Values, Error> {
         let (clock, calls) = (Exponential::default(), self.calls(pair));
-        let solver = match (self.sampler(pair), self.churn) {
+        let solver = match (self.sampler(), self.churn) {
             (Sampler::Euler, _) => Solver::Euler,
             (Sampler::Heun, Some(churn)) if churn > 0.0 => {
                 Solver::HeunWithChurn(Churn::new(churn, CHURN.0, CHURN.1, 1.0)?)
@@ -135,9 +131,13 @@ impl Drawing {
                 let grid = TimeGrid::uniform(((calls - 1) / 2).max(1))?;
                 return Ok(leap(denoiser, states, &grid, streams, observer)?);
             }
-            (Sampler::Glide, _) => {
-                let grid = TimeGrid::karras(&clock, SIGMA_MAX_COUNTS, RHO, calls - 1)?;
-                return Ok(glide(denoiser, states, &grid, streams, observer)?);
+            (Sampler::Sde2, _) => {
+                let sigma_max = match pair {
+                    ImagePair::Normal => SIGMA_MAX,
+                    ImagePair::Poisson => SIGMA_MAX_COUNTS,
+                };
+                let grid = TimeGrid::karras(&clock, sigma_max, RHO, calls - 1)?;
+                return Ok(second_order(denoiser, states, &grid, streams, observer)?);
             }
             (Sampler::Sde, _) => {
                 let finish = match self.ending {
@@ -149,7 +149,7 @@ impl Drawing {
                 return Ok(online(denoiser, states, &grid, streams, finish, observer)?);
             }
         };
-        let steps = if self.sampler(pair) == Sampler::Heun { calls / 2 } else { calls - 1 };
+        let steps = if self.sampler() == Sampler::Heun { calls / 2 } else { calls - 1 };
         let grid = TimeGrid::karras(&clock, SIGMA_MAX, RHO, steps.max(1))?;
         Ok(ode(denoiser, states, &grid, streams, solver, observer)?)
     }

@@ -88,7 +88,7 @@ impl<'m> Evaluate<'m> {
         let real = Real::read(model, &self.test, self.train.as_ref(), &streams, &mut notes)?;
         let mut scores = ImageScores::default();
         let drawn = match &self.samples {
-            Some(data) => Scored::read(data, model)?,
+            Some(data) => Scored::read(data, model, &mut notes)?,
             None => {
                 start(watcher, "likelihood")?;
                 scores.bits = Some(likelihood::bits(model, &real, &streams)?);

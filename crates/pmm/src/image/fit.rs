@@ -8,6 +8,7 @@ use pmm_data::{ImageOptions, ImageSize, ImageSource, Images};
 use pmm_net::Device;
 use pmm_train::image::{IMAGE_PRESETS, ImageConfig, ImageFacts, ImageTask, split};
 
+use super::cost::cost;
 use super::data::Data;
 use super::kind::{Image, NoFacts};
 use super::model::Model;
@@ -76,11 +77,7 @@ impl Fit {
         let source = self.open(&reading)?;
         let side = source.shape()[1];
         let chosen = reading.size.or(source.fits().then_some(side));
-        if reading.size.is_none() && chosen.is_some() {
-            let note =
-                format!("the images are scaled and cropped to {side}×{side} pixels; set size for another");
-            watcher.notice(Event::Note(&note));
-        }
+        source.notes().iter().for_each(|note| watcher.notice(Event::Note(note)));
         let shaped = |config: ImageConfig| {
             ImageConfig { size: chosen, ..config }.for_shape(source.shape(), source.classes().len())
         };
@@ -195,18 +192,7 @@ impl PreparedFit {
 
     /// What it would take.
     pub fn cost(&self) -> Cost {
-        let (config, weights, net) = (&self.prepared.config, self.prepared.weights(), &self.prepared.net);
-        // A forward pass and twice that on the way back; two operations each.
-        let operations_per_step = 6.0 * config.batch as f64 * net.unet().multiplications();
-        let in_memory = config.batch.min(net.images_in_memory()) as f64;
-        Cost {
-            weights,
-            // Weights, gradient and its parts, two moments, average, best.
-            megabytes: (weights as f64 * 10.0 + in_memory * net.unet().activations()) * 4.0 / 1e6,
-            operations_per_step,
-            // What the engine does on two cores of 2020, roughly.
-            minutes: operations_per_step * config.train.steps as f64 / 3e10 / 60.0,
-        }
+        cost(&self.prepared.config, &self.prepared.net)
     }
 
     /// What the ranks of this job would gain, by a few steps that all of them take; none where there is one.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pmm_core::ParameterError;
+use pmm_data::image_count;
 use pmm_net::image::ImageNet;
 use pmm_net::{Device, Parts, SettingError};
 use pmm_train::image::{ImageConfig, ImageFacts};
@@ -61,12 +62,12 @@ impl Kind for Image {
         let images = &model.description;
         format!(
             "# A model of images, by Posterior Mean Matching\n\n\
-             Fitted by pmm {} to {} images of {}; classes: {}; seed {}; {} weights; {}.\n\n{}\n\
+             Fitted by pmm {} to {} of {}; classes: {}; seed {}; {} weights; {}.\n\n{}\n\
              `state/images.bin` holds the images themselves: whoever has this folder can see them. Going on with the fit makes it anew; \
              evaluation compares samples with them, sampling does not need it. Evaluation keeps their features in `cache`, \
              which can be deleted.\n",
             model.fit.version,
-            images.count,
+            image_count(images.count),
             shape_words(images.shape),
             class_list(&images.classes),
             model.config.seed,

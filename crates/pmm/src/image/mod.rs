@@ -1,6 +1,7 @@
 //! Models of images: fit, sample, inpaint, evaluate.
 
 mod accuracy;
+mod cost;
 mod data;
 mod denoising;
 mod distances;
@@ -25,7 +26,7 @@ pub use evaluate::Evaluate;
 pub use fit::{Fit, PreparedFit};
 pub use kind::{class_list, shape_words};
 pub use model::Model;
-pub use pmm_data::{ImageArray, grid_png, read_image};
+pub use pmm_data::{ImageArray, grid_png, image_count, read_image};
 pub use pmm_train::image::{ImageConfig as Config, ImageFacts};
 pub use report::Report;
 pub use sample::{DrawnImage, Hole, Sample, SampledImages};

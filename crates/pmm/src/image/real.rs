@@ -72,14 +72,14 @@ impl Real {
         streams: &Streams,
         notes: &mut Vec<String>,
     ) -> Result<Self, Error> {
-        let images = read(test, model)?;
+        let images = read(test, model, notes)?;
         if images.len() < FEWEST {
             let (found, needed) = (images.len() as u64, FEWEST as u64);
             return Err(Error::TooFew { data: "the data".into(), found, unit: "images", needed });
         }
         let mut order: Vec<usize> = (0..images.len()).collect();
         streams.stream(Purpose::SCORED_IMAGES, 0, 0).shuffle(&mut order);
-        if let Some(reference) = reference(model, train)? {
+        if let Some(reference) = reference(model, train, notes)? {
             if reference.images.source_digest() == images.source_digest() {
                 notes.push(
                     "these are the images that were learned from: every score flatters the model".into(),
@@ -95,9 +95,9 @@ impl Real {
 }
 
 /// Training images: as given, or as the model's folder keeps them.
-fn reference(model: &Model, train: Option<&Data>) -> Result<Option<Set>, Error> {
+fn reference(model: &Model, train: Option<&Data>, notes: &mut Vec<String>) -> Result<Option<Set>, Error> {
     if let Some(train) = train {
-        let images = read(train, model)?;
+        let images = read(train, model, notes)?;
         let rows = (0..images.len().min(MOST)).collect();
         return Ok(Some(Set { images, rows }));
     }
@@ -121,8 +121,8 @@ fn learned(images: Images, model: &Model) -> Set {
     Set { images: Arc::new(images), rows: rows.into_iter().map(|row| row as usize).collect() }
 }
 
-/// Images, as the model takes them.
-pub(crate) fn read(data: &Data, model: &Model) -> Result<Arc<Images>, Error> {
+/// Images, as the model takes them; notes what a person should know of them.
+pub(crate) fn read(data: &Data, model: &Model, notes: &mut Vec<String>) -> Result<Arc<Images>, Error> {
     let shape = model.images().shape;
     let size = model.config().size.map_or(ImageSize::Same, |size| ImageSize::Fixed((size, size)));
     let source = data.source(&ImageOptions { size, grey: Some(shape[0] == 1) })?;
@@ -131,6 +131,7 @@ pub(crate) fn read(data: &Data, model: &Model) -> Result<Arc<Images>, Error> {
         let what = format!("{} holds images of {found}, the model takes {wanted}", source.name());
         return Err(Error::request(what, "give images like those that were fitted"));
     }
+    notes.extend_from_slice(source.notes());
     check_room(&source.name(), source.count(), shape, None)?;
     Ok(Arc::new(Images::read(&source, &mut |_| ())?))
 }

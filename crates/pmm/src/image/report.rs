@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pmm_data::grid_png;
+use pmm_data::{grid_png, image_count};
 use pmm_eval::image::ImageScores;
 use pmm_eval::{DenoisingPoint, ImageReport, Raster};
 
@@ -82,9 +82,9 @@ impl Report<'_> {
         Ok(ImageReport {
             name: format!("How good is the model “{}”?", self.model.fitted.name()),
             lead: format!(
-                "{} images made by the model, held against images that it has not seen. Scores stand beside a baseline: the same score \
+                "{} made by the model, held against images that it has not seen. Scores stand beside a baseline: the same score \
                  for real images, which is what a perfect model would get, or for a model that does not look at the whole image.",
-                self.images.len()
+                image_count(self.images.len() as u64)
             ),
             scores,
             notes,

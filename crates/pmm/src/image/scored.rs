@@ -34,8 +34,8 @@ impl Scored {
     }
 
     /// Images of somebody else.
-    pub(crate) fn read(data: &Data, model: &Model) -> Result<Self, Error> {
-        let images = read(data, model)?;
+    pub(crate) fn read(data: &Data, model: &Model, notes: &mut Vec<String>) -> Result<Self, Error> {
+        let images = read(data, model, notes)?;
         let set = Set { rows: (0..images.len()).collect(), images };
         let labels = set.labels(model, &set.rows);
         Ok(Self { images: set.pixels(usize::MAX).into_iter().map(<[u8]>::to_vec).collect(), labels })

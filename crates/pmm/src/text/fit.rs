@@ -84,8 +84,18 @@ impl Fit {
         let tokens = self.tokens(&source, &tokenizer, work.as_ref(), watcher)?;
         watcher.notice(Event::Finished);
         let mut config = match (&stored, &base) {
-            (Some(_), _) | (_, Some(_)) => first,
-            _ => {
+            (Some(_), _) => first,
+            (None, Some(preset)) => match of_its_kind(preset, &first) {
+                true => first,
+                false => {
+                    watcher.notice(Event::Note(
+                        "the preset is for the other kind of network: all settings but steps, batch, length and tokenizer are those \
+                         recommended for the kind that is asked for",
+                    ));
+                    self.options.resolve(for_other_kind(preset, &first), &given)?
+                }
+            },
+            (None, None) => {
                 let fitting = recommended(&first, &tokens, &tokenizer);
                 let fitting = if sequences.is_some() { fitting.for_sequences() } else { fitting };
                 self.options.resolve(fitting, &given)?
@@ -165,6 +175,28 @@ fn recommended(asked: &TextConfig, tokens: &Tokens, tokenizer: &Tokenizer) -> Te
     let masked = TextConfig::masked();
     let net = masked.net.clone().with_length(ordered.net.length());
     TextConfig { net, ..masked }.with_steps(ordered.train.steps)
+}
+
+/// Whether a preset is for the kind of network that is asked for.
+fn of_its_kind(preset: &TextConfig, asked: &TextConfig) -> bool {
+    matches!(preset.net, TextNetConfig::Masked(_)) == matches!(asked.net, TextNetConfig::Masked(_))
+}
+
+/// The settings recommended for the kind of network that is asked for, with what of a preset for the other kind is about the text and
+/// the time.
+fn for_other_kind(preset: &TextConfig, asked: &TextConfig) -> TextConfig {
+    let kind = match asked.net {
+        TextNetConfig::Masked(_) => TextConfig::masked(),
+        TextNetConfig::Ordered(_) => TextConfig::default(),
+    };
+    let config = TextConfig {
+        tokenizer: preset.tokenizer.clone(),
+        vocabulary: preset.vocabulary,
+        batch: preset.batch,
+        net: kind.net.clone().with_length(preset.net.length()),
+        ..kind
+    };
+    config.with_steps(preset.train.steps)
 }
 
 fn refuse_unlearnable(
@@ -260,5 +292,25 @@ impl PreparedFit {
 
     fn task(&self) -> Result<AnyTask, Error> {
         Ok(AnyTask::new(&self.prepared.net, &self.tokens, &self.prepared.config)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Muon and a large learning rate are for ordered networks.
+    #[test]
+    fn a_preset_for_the_other_kind_gives_no_optimiser() {
+        let preset = |name| TextConfig::preset(name).unwrap();
+        let (ordered, masked) = (TextConfig::default(), TextConfig::masked());
+        let found = for_other_kind(&preset("shakespeare"), &masked);
+        assert_eq!((found.muon.rate, found.train.learning_rate, found.train.steps), (0.0, 1e-3, 1600));
+        assert_eq!(found.train.schedule, masked.train.schedule);
+        let found = for_other_kind(&preset("text8-tiny-masked"), &ordered);
+        assert_eq!((&found.muon, found.train.learning_rate), (&ordered.muon, ordered.train.learning_rate));
+        assert!(
+            of_its_kind(&preset("shakespeare"), &ordered) && !of_its_kind(&preset("shakespeare"), &masked)
+        );
     }
 }
