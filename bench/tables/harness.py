@@ -112,11 +112,12 @@ def measure(cells, work, fresh=False):
         yield record
 
 
-def arguments(doc, tables, methods, seeds):
+def arguments(doc, tables, methods, seeds, usual=None):
+    """Of the command line; all tables and methods are meant where none is named, or the usual methods."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     split = lambda text: text.split(",")
     parser.add_argument("--tables", type=split, default=tables, help=f"some of {','.join(tables)}")
-    parser.add_argument("--methods", type=split, default=methods, help=f"some of {','.join(methods)}")
+    parser.add_argument("--methods", type=split, default=usual or methods, help=f"some of {','.join(methods)}")
     parser.add_argument("--seeds", type=lambda text: [int(s) for s in text.split(",")], default=seeds, help="such as 0,1,2")
     parser.add_argument("--fresh", action="store_true", help="measure again what is known already")
     return parser.parse_args()

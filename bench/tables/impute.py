@@ -68,7 +68,7 @@ def inside(copies, truth, c, where):
 
 
 def score(copies, full, gone, train, kinds):
-    """Over columns: mean of RMSE over standard deviation, mean share of right categories; coverage over all cells."""
+    """Over all removed cells: MAE and RMSE of numbers in standard deviations of their columns, the share of right categories, coverage."""
     one, errors, hits, covered = point(copies, kinds), [], [], []
     for c, kind in kinds.items():
         where = gone[c].to_numpy()
@@ -76,13 +76,15 @@ def score(copies, full, gone, train, kinds):
         if not len(truth):
             continue
         if kind == "cat":
-            hits.append(np.mean(truth == filled))
+            hits.append(truth == filled)
             continue
-        errors.append(np.sqrt(np.mean((truth - filled) ** 2)) / train[c].std())
+        errors.append((truth - filled) / train[c].std())
         if len(copies) > 1:
             covered.append(inside(copies, truth, c, where))
-    average = lambda values: float(np.mean(values)) if len(values) else None
-    return {"rmse": average(errors), "accuracy": average(hits), "cover90": average(np.concatenate(covered) if covered else [])}
+    average = lambda parts, of=lambda x: x: float(np.mean(of(np.concatenate(parts)))) if parts else None
+    mean_square = average(errors, np.square)
+    scores = {"mae": average(errors, np.abs), "rmse_cells": None if mean_square is None else mean_square**0.5}
+    return scores | {"right": average(hits), "cover90": average(covered)}
 
 
 def fill(cell, train, test, kinds):
@@ -123,20 +125,22 @@ def lines(records):
             for method in METHODS:
                 mine = [r for r in records if (r["table"], r["method"]) == (f"{table}-{pattern}", method) and "error" not in r]
                 if mine:
-                    figures = [md.spread(md.column(mine, n), 3) for n in ("rmse", "accuracy", "cover90")]
+                    figures = [md.spread(md.column(mine, n), 3) for n in ("mae", "rmse_cells", "right", "cover90")]
                     cost = [md.show(md.average(mine, n), 1) for n in ("fit", "fill")]
                     yield [f"{table}, {pattern}", method, len(mine), *figures, *cost, md.show(md.average(mine, "unfilled"), 3)]
 
 
 def report(records):
-    head = "table|method|seeds|error (RMSE / sd)|right categories|90 % covers|learn, CPU s|fill, CPU s|left empty".split("|")
+    head = "table|method|seeds|MAE|RMSE|right categories|90 % covers|learn, CPU s|fill, CPU s|left empty".split("|")
     return f"""## Filling gaps
 
 {SHARE:.0%} of the cells removed, from training and held-out rows alike: each cell at random, or a run of neighbouring columns of a
-row. All methods learn from the gappy training rows only; scores are of the removed cells of the held-out rows, mean over
-columns, ± standard deviation over seeds (which draw the gaps anew). A method with draws (pmm and `linear`, {DRAWS} each) is
-scored by the mean, or the commonest category, of its draws; the others have no intervals. Cells left empty are filled by
-the column's mean or commonest category before scoring.
+row. All methods learn from the gappy training rows only; scores are of the removed cells of the held-out rows, ± standard
+deviation over seeds (which draw the gaps anew). As in the literature (DiffPuter), MAE and RMSE are over all removed numbers,
+each divided by the standard deviation of its column among the complete training rows. A method with draws (pmm and `linear`,
+{DRAWS} each) is scored by the mean, or the commonest category, of its draws; the others have no intervals. `trees` are
+MissForest's way, `linear` is that of MICE, both by scikit-learn. Cells left empty are filled by the column's mean or
+commonest category before scoring.
 
 {md.table(head, lines(records))}{md.failures(records)}
 """

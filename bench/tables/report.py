@@ -20,8 +20,16 @@ def commit():
     return git("rev-parse", "--short", "HEAD") + changed
 
 
+def with_older(records):
+    """The records of each part, with those of results.json whose cells are not in the cache."""
+    path, name = HERE / "results.json", lambda r: (r["table"], r["method"], r["seed"])
+    older = json.loads(path.read_text()) if path.exists() else {}
+    missing = lambda part, new: [r for r in older.get(part, []) if name(r) not in {name(one) for one in new}]
+    return {part: [*new, *missing(part, new)] for part, new in records.items()}
+
+
 def main():
-    records = {part.__name__: part.known() for part in (seven, further, counts, impute, wide)}
+    records = with_older({part.__name__: part.known() for part in (seven, further, counts, impute, wide)})
     head = dict(date=date.today().isoformat(), machine=machine(), commit=commit())
     ours = [(r["depends"], r["date"]) for part in records.values() for r in part if r["method"] in OURS]
     binaries = ", ".join(f"{binary} ({day}, {ours.count((binary, day))} cells)" for binary, day in sorted(set(ours), key=lambda b: b[1]))
