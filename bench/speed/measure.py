@@ -24,7 +24,8 @@ from measuring import table
 CASES = {
     "table": "a table's residual network, width 256, 256 rows",
     "table-large": "the same, width 512, 2,048 rows",
-    "text": "`text8-tiny`: transformer, width 192, 4 blocks, 16 texts of 256",
+    "ordered": "`text8-tiny`: ordered transformer, width 192, 4 blocks, window, tables of 2^18 rows, 16 texts of 256",
+    "text": "`text8-tiny-masked`: transformer, width 192, 4 blocks, 16 texts of 256",
     "text-large": "transformer, width 384, 6 blocks, 8 texts of 256",
     "image": "`mnist`: U-Net, width 16, 64 images of 28×28",
     "image-large": "U-Net, width 64, 16 images of 32×32 in colour",

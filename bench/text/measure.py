@@ -1,7 +1,7 @@
-"""Measures pmm on texts beside a PyTorch reference and n-gram models. `measure.py PART…`: parts are reference, same, text8, masked,
-orders, shakespeare, causal, schedules, calls, memory, proteins, report. Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md
-and the pictures from the newest of each."""
+"""Measures pmm on texts beside a PyTorch reference and n-gram models: `measure.py PART… [--orders-seconds 200] [--shakespeare-seconds 1200]`.
+Every finished piece is kept in .cache/ under the hash of the binary; `report` writes RESULTS.md and the pictures from the newest of each."""
 
+import argparse
 import json
 import lzma
 import math
@@ -23,16 +23,22 @@ CALLS = [8, 16, 32, 64, 128, 256]
 SAMPLERS = ["steps", "parallel", "confident"]
 STEPS, SCHEDULE_STEPS = 400, 300
 TINY = ["pattern_rate=0.3", "net.hash_bits=18"]
-# Networks of one size: what each is, and its settings.
+# Networks of one size: what each is, and its settings for `ordered_measure`.
 ORDERS = {
     "ordered": ("ordered, as `text8-tiny`", [*TINY, "order.random=2"]),
-    "straight": ("the same, left to right only", [*TINY, "order.random=0", "order.infill=0"]),
+    "straight": ("the same network, left to right only: a left-to-right transformer of the same parts", [*TINY, "order.random=0", "order.infill=0"]),
     "masked": ("masked", ["net.kind=masked"]),
     "masked-muon": ("masked, with Muon", ["net.kind=masked", "muon.rate=0.02", "train.schedule=trapezoid"]),
 }
-ORDER_SECONDS = 200
-# Shakespeare in 300 CPU seconds: steps of either network, by the time that a step takes.
-SHAKESPEARE_STEPS = {"ordered": 385, "masked": 415}
+# Those that `masked_parts.py` trains: in the same seconds, and in as many steps as the ordered network took with the same seed.
+MASKED_PARTS = {
+    "parts": "masked, with blocks, window, tables of patterns and Muon of the ordered one, PyTorch",
+    "parts-steps": "the same, as many steps as the ordered one",
+}
+SEEDS = [0, 1]
+# Both networks for Shakespeare; the time of a step is judged by two fits of so many steps, without looks on the way.
+SHAKESPEARE = {"ordered": [], "masked": ["--set", "net.kind=masked"]}
+TRIAL_STEPS = (20, 60)
 
 
 def kept(name, make, of=BINARY):
@@ -66,23 +72,34 @@ def text8():
     return path, held_out
 
 
-def fit_and_eval(model, text, held_out, *settings):
-    """The scores of a fit, with its CPU seconds and its curve (step, bits per character held out)."""
+def fit_seconds(model, text, *settings):
+    """CPU seconds of a fit."""
     before = cpu_seconds()
     pmm("fit", text, "--out", model, "--force", "--quiet", *settings)
-    after = cpu_seconds()
+    return cpu_seconds() - before
+
+
+def fit_and_eval(model, text, held_out, *settings):
+    """The scores of a fit, with its CPU seconds and its curve (step, bits per character held out)."""
+    seconds = fit_seconds(model, text, *settings)
     rows = [line.split(",") for line in (model / "log.csv").read_text().splitlines()[1:]]
-    extra = {"fit_cpu": after - before, "curve": [(int(row[0]), float(row[3]) / math.log(2)) for row in rows]}
+    extra = {"fit_cpu": seconds, "curve": [(int(row[0]), float(row[3]) / math.log(2)) for row in rows]}
     return pmm_json("eval", model, held_out) | extra
 
 
-def reference():
+def reference(example_name, script):
+    """Whether ten steps in PyTorch, by a script, agree with those of an example."""
     text, _ = shakespeare()
-    folder = WORK / "reference"
-    subprocess.run([str(example("text_reference")), str(text), str(folder)], check=True)
-    out = subprocess.run([sys.executable, str(HERE / "reference.py"), str(folder)], stdout=subprocess.PIPE, text=True)
+    folder = WORK / script
+    subprocess.run([str(example(example_name)), str(text), str(folder)], check=True)
+    out = subprocess.run([sys.executable, str(HERE / f"{script}.py"), str(folder)], stdout=subprocess.PIPE, text=True)
     print(out.stdout)
     return {"agrees": out.returncode == 0, "said": out.stdout.splitlines()[-1]}
+
+
+def references():
+    kept("reference", lambda: reference("text_reference", "reference"))
+    kept("ordered-reference", lambda: reference("ordered_reference", "ordered_reference"))
 
 
 def same():
@@ -116,54 +133,85 @@ def example(name):
     return path
 
 
-def orders():
-    """Networks of one size on text8 with the same seconds of one processor each."""
+def orders(seconds):
+    """Networks of one size on text8 with the same seconds of one processor each, by two seeds."""
     text, _ = text8()
     program = example("ordered_measure")
 
-    def run(settings):
-        command = [program, WORK / "text8.tokens", ORDER_SECONDS, *settings]
+    def run(settings, seed):
+        command = [program, WORK / "text8.tokens", seconds, *settings, f"seed={seed}"]
         environment = {"TEXT": text, "RAYON_NUM_THREADS": 1}
         out = subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE,
                              env=measuring.os.environ | {key: str(value) for key, value in environment.items()})
         return json.loads(out.stdout)
 
-    for name, (_, settings) in ORDERS.items():
-        kept(f"orders-{name}", lambda: run(settings), program)
-    report_orders()
+    def run_parts(seed, *budget):
+        command = [sys.executable, HERE / "masked_parts.py", text, "--seed", seed, *budget]
+        return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE).stdout)
+
+    parts = tuple(HERE / name for name in ("masked_parts.py", "ordered_network.py", "optimisers.py"))
+    for seed in SEEDS:
+        for name, (_, settings) in ORDERS.items():
+            kept(f"orders-{seconds}-{name}-{seed}", lambda: run(settings, seed), program)
+        kept(f"orders-{seconds}-parts-{seed}", lambda: run_parts(seed, "--seconds", seconds), parts)
+        steps = measuring.newest(CACHE)[f"orders-{seconds}-ordered-{seed}"]["steps"]
+        kept(f"orders-{seconds}-parts-steps-{seed}", lambda: run_parts(seed, "--steps", steps), (*parts, program))
 
 
-def shakespeare_both():
-    """Either network for the same time, a quarter of the ten minutes of two cores that the preset has."""
+def shakespeare_both(seconds):
+    """Either network with the same processor seconds on two threads: as many steps as two short fits say; looks at held-out text come on top."""
     text, held_out = shakespeare()
-    for name, settings in {"ordered": [], "masked": ["--set", "net.kind=masked"]}.items():
-        kept(f"shakespeare-{name}", lambda: fit_and_eval(
-            WORK / "shakespeare.pmm", text, held_out, "--threads", 1, "--steps", SHAKESPEARE_STEPS[name], *settings))
-    report_orders()
+    model = WORK / "shakespeare.pmm"
+
+    def steps_within(settings):
+        unseen = ["--set", "train.validate_every=1000000"]
+        few, many = (fit_seconds(model, text, "--threads", 2, "--steps", steps, *unseen, *settings) for steps in TRIAL_STEPS)
+        each = (many - few) / (TRIAL_STEPS[1] - TRIAL_STEPS[0])
+        return TRIAL_STEPS[0] + round((seconds - few) / each)
+
+    for name, settings in SHAKESPEARE.items():
+        kept(f"shakespeare-{seconds}-{name}", lambda: fit_and_eval(
+            model, text, held_out, "--threads", 2, "--steps", steps_within(settings), *settings))
 
 
-def report_orders():
+def both_bits(pieces, order):
+    """The mean over seeds with the mean standard error over windows, and each seed."""
+    each = [piece[order]["bits"] for piece in pieces]
+    error = sum(piece[order]["error"] for piece in pieces) / len(pieces)
+    return f"{sum(each) / len(each):.3f} ± {error:.3f} ({', '.join(f'{bits:.3f}' for bits in each)})"
+
+
+def report_orders(orders_seconds, shakespeare_seconds):
     """ORDERS.md, of the newest of each piece, and its picture."""
     found = measuring.newest(CACHE)
-    lines = ["# Networks of texts beside each other", "", "Made by `bench/text/run orders shakespeare`; one thread, one seed; times are seconds of processor time, since the machine had other work beside.", ""]
-    networks = [(what, found[f"orders-{name}"]) for name, (what, _) in ORDERS.items() if f"orders-{name}" in found]
+    names = {name: what for name, (what, _) in ORDERS.items()} | MASKED_PARTS
+    seeds = lambda name: [found[key] for seed in SEEDS if (key := f"orders-{orders_seconds}-{name}-{seed}") in found]
+    networks = [(what, pieces) for name, what in names.items() if (pieces := seeds(name))]
+    lines = ["# Networks of texts beside each other", "",
+             "Made by `bench/text/run orders shakespeare`; times are seconds of processor time, since the machine had other work beside.", ""]
     if networks:
-        lines += [f"## text8, {ORDER_SECONDS} CPU seconds each", "",
-                  "66M characters to learn; 64 windows of the 4M that are held out, bits per character ± standard error over windows. Curves of masked networks are their bound, on 128 windows.", "",
+        lines += [f"## text8, {orders_seconds} CPU seconds each, one thread", "",
+                  "66M characters to learn; 64 windows of the 4M that are held out, bits per character: the mean over seeds ± the standard error over windows (each seed).",
+                  "Curves of pmm's masked networks are their bound, on 128 windows. What tables of patterns read ahead comes on top of the seconds, and is in the curves.", "",
                   "| network | steps | left to right | random order |", "|---|---|---|---|"]
-        both = lambda bits: f"{bits['bits']:.3f} ± {bits['error']:.3f}"
-        lines += [f"| {what} | {one['steps']} | {both(one['left_to_right'])} | {both(one['random'])} |" for what, one in networks]
+        lines += [f"| {what} | {', '.join(str(piece['steps']) for piece in pieces)} | {both_bits(pieces, 'left_to_right')} | {both_bits(pieces, 'random')} |"
+                  for what, pieces in networks]
         plots.orders(networks, HERE / "orders.svg")
         lines += ["", "![Bits per character while training](orders.svg)", ""]
-    shakespeares = [(name, found[f"shakespeare-{name}"]) for name in SHAKESPEARE_STEPS if f"shakespeare-{name}" in found]
+    shakespeares = [(name, found[key]) for name in SHAKESPEARE if (key := f"shakespeare-{shakespeare_seconds}-{name}") in found]
     if shakespeares:
-        lines += ["## Shakespeare", "", "The first 95 % of a megabyte to learn, the last 5 % held out; bits per character.", "",
+        lines += [f"## Shakespeare, {shakespeare_seconds} CPU seconds each, two threads", "", "The first 95 % of a megabyte to learn, the last 5 % held out; bits per character.", "",
                   "| network | CPU seconds, looks at held-out text among them | steps | left to right, or the bound | random order | 30 % hidden: in turn | recovered at once |", "|---|---|---|---|---|---|---|"]
         for name, one in shakespeares:
             random = one["random_order_bits"]
             lines.append(f"| {name} | {one['fit_cpu']:.0f} | {one['curve'][-1][0]} | {bits(one)} | {'–' if random is None else f'{random:.3f}'} | {one['gaps']['bits']:.3f} | {100 * one['gaps']['recovered']:.1f} % |")
         lines += ["", "n-gram models of the same text: " + ", ".join(f"{value:.3f} (order {order})" for order, value in shakespeares[0][1]["ngram_bits"]) + ".", ""]
     (HERE / "ORDERS.md").write_text("\n".join(lines))
+
+
+def cache():
+    """Characters a second beside PyTorch with a cache: bench/speed/WRITING.md."""
+    subprocess.run([str(HERE.parent / "speed/writing")], check=True)
 
 
 def proteins():
@@ -227,6 +275,8 @@ def report():
              "had other work beside. Parts that have not been run are absent. ORDERED.md has more of the ordered network, PROTEINS.md sequences.", ""]
     if "reference" in found:
         lines += ["## The reference", "", f"Ten steps from the same weights on the same batches: {found['reference']['said']}.", ""]
+    if "ordered-reference" in found:
+        lines += [f"The same of the ordered network: {found['ordered-reference']['said']}.", ""]
     pairs = [(found.get(f"same-pmm-{s}"), found.get(f"same-torch-{s}")) for s in range(3)]
     pairs = [pair for pair in pairs if all(pair)]
     if pairs:
@@ -282,12 +332,27 @@ def bits(result):
     return f"{result['bits_per_character']:.3f} ± {result['standard_error']:.3f}"
 
 
-if __name__ == "__main__":
-    parts = {"reference": lambda: kept("reference", reference), "same": same, "text8": text8_tiny, "masked": text8_masked, "causal": causal,
-             "schedules": schedules, "calls": calls, "memory": memory, "orders": orders, "shakespeare": shakespeare_both, "proteins": proteins, "report": report}
-    chosen = sys.argv[1:] or list(parts)
+def main():
+    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ask.add_argument("parts", nargs="*", metavar="PART")
+    ask.add_argument("--orders-seconds", type=int, default=200, help="processor seconds of each network of `orders`")
+    ask.add_argument("--shakespeare-seconds", type=int, default=1200, help="processor seconds of each network of `shakespeare`")
+    args = ask.parse_args()
+    budgets = (args.orders_seconds, args.shakespeare_seconds)
+    parts = {"reference": references, "same": same, "text8": text8_tiny, "masked": text8_masked, "causal": causal, "schedules": schedules,
+             "calls": calls, "memory": memory, "orders": lambda: orders(args.orders_seconds), "cache": cache,
+             "shakespeare": lambda: shakespeare_both(args.shakespeare_seconds), "proteins": proteins, "report": lambda: None}
+    chosen = args.parts or list(parts)
+    if unknown := set(chosen) - set(parts):
+        ask.error(f"no such part: {', '.join(unknown)}; there are {', '.join(parts)}")
     for part in chosen:
         parts[part]()
-    # These write files of their own.
-    if set(chosen) - {"orders", "shakespeare", "proteins"}:
+    if {"orders", "shakespeare", "report"} & set(chosen):
+        report_orders(*budgets)
+    # The others write files of their own.
+    if set(chosen) - {"orders", "shakespeare", "cache", "proteins"}:
         report()
+
+
+if __name__ == "__main__":
+    main()

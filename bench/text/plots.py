@@ -20,18 +20,20 @@ def curve(ours, causal, path):
 
 
 def orders(networks, path):
-    """Bits per character from left to right and in random order against seconds of processor time; (name, result) of each network."""
-    figure, both = plt.subplots(1, 2, figsize=(9, 4))
+    """Bits per character from left to right and in random order against seconds of processor time; (name, a result of each seed) of each network."""
+    figure, both = plt.subplots(1, 2, figsize=(10, 5))
     for axes, order, label in zip(both, ("left_to_right", "random"), ("left to right", "random order")):
-        for name, result in networks:
-            points = [(point["seconds"], point[order]) for point in result["curve"] if point[order] is not None]
-            if order == "left_to_right" and not points:
-                points = [(result["curve"][-1]["seconds"], result[order]["bits"])]
-            axes.plot(*zip(*points), marker="o", markersize=3, label=name.replace("`", ""))
+        for index, (name, results) in enumerate(networks):
+            for seed, result in enumerate(results):
+                points = [(point["seconds"], point[order]) for point in result["curve"] if point[order] is not None]
+                if not points:
+                    points = [(result["curve"][-1]["seconds"], result[order]["bits"])]
+                label_of = name.replace("`", "") if seed == 0 else None
+                axes.plot(*zip(*points), marker="o", markersize=3, color=f"C{index}", alpha=1 - 0.4 * seed, label=label_of)
         axes.set_title(label, fontsize=9)
         # A network that has learned one order knows nothing of another.
         axes.set_ylim(top=min(axes.get_ylim()[1], 4.3))
-        finish(figure, axes, "seconds of processor time", "bits per character", path)
+        finish(figure, axes, "seconds of processor time", "bits per character", path, size=6)
 
 
 def calls(rows, path):
@@ -47,9 +49,9 @@ def calls(rows, path):
         finish(figure, axes, "network calls for 256 characters", label, path)
 
 
-def finish(figure, axes, x, y, path):
+def finish(figure, axes, x, y, path, size=8):
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=size)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})

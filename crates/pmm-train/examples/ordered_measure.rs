@@ -82,12 +82,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     config.check()?;
     match config.network(27, &pmm_net::Device::flex())? {
         TextNetwork::Ordered(net) => {
-            let task = OrderedTask::new(net.clone(), tokens, &config, Streams::new(config.seed))?;
+            let task = |config: &TextConfig| {
+                OrderedTask::new(net.clone(), tokens.clone(), config, Streams::new(config.seed))
+            };
+            let config = timed(&task(&config)?, config, seconds)?;
+            let task = task(&config)?;
             let look = |state: &State| {
                 let bits = task.held_out_bits(&state.average);
                 (Some(bits.left_to_right.mean), bits.random.mean)
             };
-            let (state, curve) = run(&task, &config, seconds, &look)?;
+            let (state, curve) = run(&task, &config, &look)?;
             let bits = task.held_out_bits(&state.average);
             say(&settings, &state, bits.left_to_right, bits.random, curve);
             [1, 16].into_iter().for_each(|texts| draw(&net, &state.average, texts));
@@ -95,12 +99,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         TextNetwork::Masked(net) => {
             let streams = Streams::new(config.seed);
             let task = TextTask::new(net.clone(), tokens.clone(), &config, streams);
+            let config = timed(&task, config.clone(), seconds)?;
             // The bound, which is that of random orders.
             let look = |state: &State| {
                 let losses = task.losses(&state.average, 0..task.pieces());
                 (None, task.mean_loss(&losses) / std::f64::consts::LN_2)
             };
-            let (state, curve) = run(&task, &config, seconds, &look)?;
+            let (state, curve) = run(&task, &config, &look)?;
             let held_out = (tokens.len() as f64 * (1.0 - config.valid)).round() as u64;
             let bits = |straight: bool| masked_bits(&net, &state.average, &tokens, held_out, straight);
             say(&settings, &state, bits(true), bits(false), curve);
@@ -137,23 +142,27 @@ fn config(settings: &[String]) -> Result<TextConfig, Box<dyn Error>> {
     Ok(table.try_into()?)
 }
 
-/// Times a few steps, and then trains anew for as many as fit into the time. Steps of 0 seconds are taken from `train.steps`.
+/// With as many steps as fit into the time, judged by a few; 0 seconds leave those of the settings.
+fn timed<T: Task>(task: &T, config: TextConfig, seconds: f64) -> Result<TextConfig, Box<dyn Error>> {
+    if seconds == 0.0 {
+        return Ok(config);
+    }
+    let nothing: Look<'_> = &|_| (None, 0.0);
+    let long = TrainConfig { steps: 1_000_000, validate_every: 1_000_000, ..config.train.clone() };
+    let mut state = State::new(task.initial());
+    train(task, &long, &pmm_train::Alone, &mut state, &mut Curve::new(0, 2, u64::MAX, nothing))?;
+    let start = processor_seconds();
+    train(task, &long, &pmm_train::Alone, &mut state, &mut Curve::new(2, 2 + TRIAL, u64::MAX, nothing))?;
+    let each = (processor_seconds() - start) / TRIAL as f64;
+    Ok(config.with_steps((seconds / each) as u64))
+}
+
+/// Trains, after what the task does before its first step.
 fn run<T: Task>(
     task: &T,
     config: &TextConfig,
-    seconds: f64,
     look: Look<'_>,
 ) -> Result<(State, Vec<serde_json::Value>), Box<dyn Error>> {
-    let mut config = config.clone();
-    if seconds > 0.0 {
-        let long = TrainConfig { steps: 1_000_000, validate_every: 1_000_000, ..config.train.clone() };
-        let mut state = State::new(task.initial());
-        train(task, &long, &pmm_train::Alone, &mut state, &mut Curve::new(0, 2, u64::MAX, look))?;
-        let start = processor_seconds();
-        train(task, &long, &pmm_train::Alone, &mut state, &mut Curve::new(2, 2 + TRIAL, u64::MAX, look))?;
-        let each = (processor_seconds() - start) / TRIAL as f64;
-        config = config.with_steps((seconds / each) as u64);
-    }
     let steps = config.train.steps;
     let mut state = State::new(task.initial());
     let mut curve = Curve::new(0, u64::MAX, (steps / POINTS).max(1), look);
@@ -161,7 +170,7 @@ fn run<T: Task>(
     let (straight, random) = look(&state);
     eprintln!("read ahead, {:.1} s: {straight:.3?} and {random:.3} bits", processor_seconds() - curve.start);
     // What a fit looks at while it runs is looked at in the end only: that takes time, too.
-    let train_config = TrainConfig { validate_every: steps, ..config.train };
+    let train_config = TrainConfig { validate_every: steps, ..config.train.clone() };
     train(task, &train_config, &pmm_train::Alone, &mut state, &mut curve)?;
     eprintln!("{:.1} s of processor time", processor_seconds() - curve.start - curve.looking);
     Ok((state, curve.points))
