@@ -22,7 +22,8 @@ pub(crate) fn time(minutes: f64) -> String {
     match minutes {
         minutes if minutes < 1.0 => format!("{:.0} seconds", (60.0 * minutes).max(2.0)),
         minutes if minutes < 120.0 => format!("{minutes:.1} minutes"),
-        minutes => format!("{:.1} hours", minutes / 60.0),
+        minutes if minutes < 2880.0 => format!("{:.1} hours", minutes / 60.0),
+        minutes => format!("{:.0} days", minutes / 1440.0),
     }
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn images(fit: &image::PreparedFit, gain: Option<Gain>, as_json: bool
 mod tests {
     #[test]
     fn times_are_said_in_a_unit_that_fits() {
-        let said = [0.001, 0.5, 3.46, 150.0].map(super::time);
-        assert_eq!(said, ["2 seconds", "30 seconds", "3.5 minutes", "2.5 hours"]);
+        let said = [0.001, 0.5, 3.46, 150.0, 65_677_716.0].map(super::time);
+        assert_eq!(said, ["2 seconds", "30 seconds", "3.5 minutes", "2.5 hours", "45610 days"]);
     }
 }

@@ -297,6 +297,7 @@ fn value_of(cell: &CellError) -> Option<&str> {
         | CellError::NotANumber { text, .. }
         | CellError::NotADate { text, .. }
         | CellError::OffGrid { text, .. }
+        | CellError::BeyondType { text, .. }
         | CellError::NotFinite(text) => Some(text),
         CellError::NotACell(_) | CellError::NotModelled => None,
     }

@@ -5,14 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::arrow_blocks;
 use super::batches::{ROWS, RowBatch};
-use super::error::ReadError;
+use super::column_type::ColumnType;
+use super::error::{CellError, Place, ReadError};
 use super::ranged::RangedReader;
+use super::raw::range;
 use super::source::{Format, Source};
+use super::view::{BEYOND, View};
 
 /// The batches of a file or of memory, in order.
 pub(crate) struct Reader {
@@ -64,8 +67,44 @@ impl Reader {
             // The names of the source are unique, those of the file need not be.
             let batch =
                 guarded(source, || RecordBatch::try_new(source.schema().clone(), batch.columns().to_vec()))?;
+            self.check_types(source, &batch)?;
             self.batch = Some((batch, 0));
         }
+    }
+
+    /// Refuses cells that are no values of their type, which the readers let pass.
+    fn check_types(&self, source: &Source, batch: &RecordBatch) -> Result<(), ReadError> {
+        for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+            if !is_wider(field.data_type()) {
+                continue;
+            }
+            let View::Raws(_, cells) = View::of(array) else { continue };
+            let (low, high) = range(field.data_type());
+            let beyond =
+                |cell: &Option<i128>| cell.filter(|raw| *raw != BEYOND && !(low..=high).contains(raw));
+            let Some((row, raw)) =
+                cells.iter().enumerate().find_map(|(row, cell)| Some((row, beyond(cell)?)))
+            else {
+                continue;
+            };
+            let cell_type = ColumnType::new(field.data_type().clone()).to_string();
+            return Err(ReadError::Cell {
+                path: source.name().into(),
+                place: Place::Row(self.rows + 1 + row as u64),
+                column: field.name().clone(),
+                cell: Box::new(CellError::BeyondType { text: raw.to_string(), cell_type, low, high }),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Whether arrays of a type can hold integers that are none of its values.
+fn is_wider(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Time32(_) | DataType::Time64(_) => true,
+        DataType::Dictionary(_, values) => is_wider(values),
+        data_type => data_type.is_decimal(),
     }
 }
 
@@ -103,11 +142,55 @@ fn arrow(mut file: impl std::io::Read + std::io::Seek + Send + 'static) -> Opene
     Ok(Box::new(FileReader::try_new(file, None)?))
 }
 
-fn stream(file: impl std::io::Read + Send + 'static) -> Opened {
+fn stream(mut file: impl std::io::Read + std::io::Seek + Send + 'static) -> Opened {
+    arrow_blocks::check_stream(&mut file)?;
     Ok(Box::new(StreamReader::try_new(file, None)?))
 }
 
 fn memory(source: &Source) -> Opened {
     let (schema, batches) = source.batches_in_memory();
     Ok(Box::new(arrow_array::RecordBatchIterator::new(batches.into_iter().map(Ok), schema)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::types::Int8Type;
+    use arrow_array::{ArrayRef, Decimal128Array, DictionaryArray, Int8Array, Time32SecondArray};
+
+    use super::*;
+
+    /// Rows of a column of which every batch is these cells, or why it is refused.
+    fn read(cells: ArrayRef, batches: usize) -> Result<usize, String> {
+        let batch = RecordBatch::try_from_iter([("cell", cells)]).unwrap();
+        let source = Source::from_batches("rows", batch.schema(), vec![batch; batches]);
+        let batches = source.and_then(|source| source.batches()?.collect::<Result<Vec<_>, _>>());
+        Ok(batches.map_err(|error| error.to_string())?.iter().map(|rows| rows.rows()).sum())
+    }
+
+    #[test]
+    fn cells_beyond_their_type_are_refused_with_their_place() {
+        let times = |second: i32| Arc::new(Time32SecondArray::from(vec![Some(0), None, Some(second)]));
+        assert_eq!(read(times(86_399), 2), Ok(6));
+        assert_eq!(
+            read(times(86_400), 1).unwrap_err(),
+            "rows, row 3, column cell: 86400 is beyond what time32[s] holds (0 to 86399)"
+        );
+        assert!(read(times(-1), 1).unwrap_err().contains("row 3"));
+        let keys = || Int8Array::from(vec![0, 2, 0]);
+        let packed = |second| Arc::new(DictionaryArray::<Int8Type>::new(keys(), times(second)));
+        assert_eq!(read(packed(5), 1), Ok(3));
+        assert!(read(packed(-5), 1).unwrap_err().contains("row 2, column cell: -5 is beyond"));
+        let money = |cents: i128| {
+            let cells = Decimal128Array::from(vec![1, cents]).with_precision_and_scale(3, 2);
+            Arc::new(cells.unwrap())
+        };
+        assert_eq!(read(money(-999), 2), Ok(4));
+        assert!(
+            read(money(1_000), 2)
+                .unwrap_err()
+                .contains("row 2, column cell: 1000 is beyond what decimal128(3, 2)")
+        );
+    }
 }

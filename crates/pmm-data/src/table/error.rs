@@ -291,6 +291,18 @@ pub enum CellError {
     /// NaN or an infinity, which the column never had.
     #[error("{0} is not a finite number")]
     NotFinite(String),
+    /// A time beyond a day, or a decimal of too many digits, in a file whose type has none such.
+    #[error("{text} is beyond what {cell_type} holds ({low} to {high})")]
+    BeyondType {
+        /// The integer that is stored.
+        text: String,
+        /// Its type.
+        cell_type: String,
+        /// The least integer of the type.
+        low: i128,
+        /// The greatest.
+        high: i128,
+    },
     /// A value of a type that has no cells: a list, a structure, bytes, ….
     #[error("a value of the type {0} is no cell of a table")]
     NotACell(String),
@@ -309,6 +321,9 @@ impl CellError {
             }
             Self::NotFinite(_) => {
                 Some("of typed data only null is missing: make it null, or a number".into())
+            }
+            Self::BeyondType { .. } => {
+                Some("make it null, or store the column as integers or durations".into())
             }
             Self::NotADate { .. } | Self::OffGrid { .. } | Self::NotACell(_) | Self::NotModelled => None,
         }
