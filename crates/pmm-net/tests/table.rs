@@ -133,37 +133,13 @@ fn calibration_widens_what_is_too_sure() {
     let weights = net.initial(&streams);
     let loss =
         |weights: &[f32]| net.losses(weights, batch.features.clone(), &batch.targets).iter().sum::<f64>();
-    let calm = net.calibrated(&weights, std::slice::from_ref(&batch), None, 512);
+    let calm = net.calibrated(&weights, std::slice::from_ref(&batch), None);
     let last = net.parts().iter().len() - 1;
     let mut sure = weights.clone();
     // The last eight outputs are the log standard deviations of `rain`.
     let biases = net.parts().get(last).range.clone();
     sure[biases.end - 8..biases.end].iter_mut().for_each(|log_sd| *log_sd -= 0.6);
-    let mended = net.calibrated(&sure, std::slice::from_ref(&batch), None, 512);
+    let mended = net.calibrated(&sure, std::slice::from_ref(&batch), None);
     assert!(loss(&calm) <= loss(&weights) + 1e-6 && loss(&mended) < loss(&sure) - 1e-3);
     assert!(mended[biases.end - 1] > sure[biases.end - 1] + 0.2);
-}
-
-/// A target's law is as wide as held-out rows leave in doubt: the wider, the fewer they are; that of other columns is not.
-#[test]
-fn few_rows_leave_a_target_wide() {
-    let (schema, table) = table();
-    let net = net(&schema, ClockKind::Reveal, Head::Marginal);
-    let streams = Streams::new(5);
-    let rain = 2;
-    let width = |rows: u32, times: usize, target: Option<usize>| {
-        let rows: Vec<u32> = (0..times).flat_map(|_| 0..rows).collect();
-        let shown = |_: usize| Shown::Columns((0..3).map(|column| column != rain).collect());
-        let of = BatchRows::all(0, rows.len());
-        let batch = net.batch(&table, &rows, shown, &streams, of).unwrap();
-        let weights = net.initial(&streams);
-        let different = rows.len() / times;
-        let found = net.calibrated(&weights, std::slice::from_ref(&batch), target, different);
-        let biases = net.parts().get(net.parts().iter().len() - 1).range.clone();
-        found[biases.end - 1] - weights[biases.end - 1]
-    };
-    let (few, many) = (width(16, 1, Some(rain)), width(512, 1, Some(rain)));
-    assert!(few > many, "{few} {many}");
-    assert_eq!(width(16, 1, Some(rain)), width(16, 8, Some(rain)));
-    assert!(width(16, 1, None) < few);
 }

@@ -9,23 +9,13 @@ use super::net::TableNet;
 /// Factors by which a column's standard deviations may grow, as logs; and temperatures of its codes.
 const WIDER: [f32; 12] = [0.0, 0.04, 0.08, 0.12, 0.17, 0.22, 0.28, 0.35, 0.43, 0.52, 0.62, 0.75];
 
-/// What a target's wider law may cost in all, in nats: one standard error of the width.
-const DOUBT: f64 = 0.5;
-
 impl TableNet {
     /// Weights whose laws are as wide as held-out batches want them: per column, the factor for the standard deviations with the
     /// lowest loss, and for a target also the temperature of its codes. Both go into the last layer, so that nothing else need
     /// know. (Codes of other columns are left: what cooling gains in likelihood it loses in how well columns hang together.)
     ///
-    /// A target's own law is judged where all other columns are known, as in prediction, and is as wide as it may be: `rows` different
-    /// rows, each any number of times in the batches, leave some doubt.
-    pub fn calibrated(
-        &self,
-        weights: &[f32],
-        batches: &[Batch],
-        target: Option<usize>,
-        rows: usize,
-    ) -> Vec<f32> {
+    /// A target's own law is judged where all other columns are known, as in prediction.
+    pub fn calibrated(&self, weights: &[f32], batches: &[Batch], target: Option<usize>) -> Vec<f32> {
         let outputs: Vec<Vec<f32>> =
             batches.iter().map(|batch| self.outputs_of(weights, batch.features.clone())).collect();
         let columns = self.heads().len();
@@ -41,11 +31,8 @@ impl TableNet {
                     });
                     cells.extend(wanted.map(|(targets, outputs)| (&targets[column], outputs)));
                 }
-                let is_target = target == Some(column);
-                let times = (cells.len() as f64 / rows.max(1) as f64).max(1.0);
-                let doubt = if is_target { DOUBT * times } else { 0.0 };
-                let (cooler, wider) = self.heads()[column].widths(&cells, &self.shares(column), doubt);
-                (if is_target { cooler } else { 0.0 }, wider)
+                let (cooler, wider) = self.heads()[column].widths(&cells, &self.shares(column));
+                (if target == Some(column) { cooler } else { 0.0 }, wider)
             })
             .collect();
         let mut weights = weights.to_vec();
@@ -86,9 +73,8 @@ fn shrink(logits: &mut [f32], shares: &[f32], scale: f32, cooler: f32) {
 }
 
 impl ColumnHead {
-    /// Log temperature of the codes and log factor of the standard deviations with the lowest loss on cells, or the largest that cost no more
-    /// than the doubt.
-    fn widths(&self, cells: &[(&Target, &[f32])], shares: &[f32], doubt: f64) -> (f32, f32) {
+    /// Log temperature of the codes and log factor of the standard deviations with the lowest loss on cells.
+    fn widths(&self, cells: &[(&Target, &[f32])], shares: &[f32]) -> (f32, f32) {
         let best = |change: &dyn Fn(&mut [f32], f32), part: &dyn Fn(&Target) -> Target| {
             let loss = |by: f32| -> f64 {
                 let mut slope = Vec::new();
@@ -101,9 +87,8 @@ impl ColumnHead {
                 cells.iter().map(cell).sum()
             };
             let losses = WIDER.map(loss);
-            let least = losses.iter().copied().min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
-            let widest = losses.iter().rposition(|loss| *loss <= least + doubt).filter(|_| least.is_finite());
-            widest.map_or(0.0, |widest| WIDER[widest])
+            let least = (0..WIDER.len()).min_by(|a, b| losses[*a].total_cmp(&losses[*b])).unwrap_or(0);
+            if losses[least].is_finite() { WIDER[least] } else { 0.0 }
         };
         let cooler = self.tokens.as_ref().map_or(0.0, |range| {
             let cool = |outputs: &mut [f32], by: f32| shrink(&mut outputs[range.clone()], shares, 1.0, by);

@@ -122,9 +122,7 @@ impl TableTask {
 
     /// Weights whose laws are as wide as the held-out rows want them.
     pub fn calibrated(&self, weights: &[f32]) -> Vec<f32> {
-        let columns = self.net.coordinates().columns.len();
-        let rows: usize = self.validation.iter().map(|batch| batch.targets.len() / columns).sum();
-        self.net.calibrated(weights, &self.validation, self.config.target, rows / self.repeats)
+        self.net.calibrated(weights, &self.validation, self.config.target)
     }
 
     /// How far below its share a code's probability must be to count as none in drawing, by the held-out rows.
