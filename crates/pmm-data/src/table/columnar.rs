@@ -92,7 +92,11 @@ impl Reader {
                 path: source.name().into(),
                 place: Place::Row(self.rows + 1 + row as u64),
                 column: field.name().clone(),
-                cell: Box::new(CellError::BeyondType { text: raw.to_string(), cell_type, low, high }),
+                cell: Box::new(CellError::BeyondType {
+                    text: raw.to_string(),
+                    cell_type,
+                    limits: Box::new((low, high)),
+                }),
             });
         }
         Ok(())

@@ -292,16 +292,14 @@ pub enum CellError {
     #[error("{0} is not a finite number")]
     NotFinite(String),
     /// A time beyond a day, or a decimal of too many digits, in a file whose type has none such.
-    #[error("{text} is beyond what {cell_type} holds ({low} to {high})")]
+    #[error("{text} is beyond what {cell_type} holds ({} to {})", limits.0, limits.1)]
     BeyondType {
         /// The integer that is stored.
         text: String,
         /// Its type.
         cell_type: String,
-        /// The least integer of the type.
-        low: i128,
-        /// The greatest.
-        high: i128,
+        /// The least and the greatest integer of the type.
+        limits: Box<(i128, i128)>,
     },
     /// A value of a type that has no cells: a list, a structure, bytes, ….
     #[error("a value of the type {0} is no cell of a table")]
