@@ -7,11 +7,13 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::ChunkReader;
 
 use super::arrow_blocks;
 use super::batches::{ROWS, RowBatch};
 use super::column_type::ColumnType;
 use super::error::{CellError, Place, ReadError};
+use super::parquet_pages;
 use super::ranged::RangedReader;
 use super::raw::range;
 use super::source::{Format, Source};
@@ -37,9 +39,9 @@ impl Reader {
         let file = source.file()?;
         let from = guarded(source, || match (source.format(), file, source.remote()) {
             (Format::Batches, ..) => memory(source),
-            (Format::Parquet, Some(file), _) => parquet(file),
-            (Format::Parquet, None, Some(remote)) => parquet(remote.clone()),
-            (Format::Parquet, None, None) => parquet(source.memory()),
+            (Format::Parquet, Some(file), _) => parquet(file.try_clone()?, file),
+            (Format::Parquet, None, Some(remote)) => parquet(remote.clone(), remote.clone()),
+            (Format::Parquet, None, None) => parquet(source.memory(), source.memory()),
             (Format::ArrowStream, Some(file), _) => stream(std::io::BufReader::new(file)),
             (Format::ArrowStream, None, Some(remote)) => stream(RangedReader::new(remote)),
             (Format::ArrowStream, None, None) => stream(std::io::Cursor::new(source.memory())),
@@ -137,8 +139,11 @@ fn guarded<T>(source: &Source, read: impl FnOnce() -> Result<T, ArrowError>) -> 
 
 type Opened = Result<Box<dyn RecordBatchReader + Send>, ArrowError>;
 
-fn parquet(file: impl parquet::file::reader::ChunkReader + 'static) -> Opened {
-    Ok(Box::new(ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(ROWS).build()?))
+/// Of a file that is given twice: to be looked at, and to be read.
+fn parquet<F: ChunkReader + 'static>(looked_at: F, file: F) -> Opened {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
+    parquet_pages::check(looked_at, reader.metadata())?;
+    Ok(Box::new(reader.with_batch_size(ROWS).build()?))
 }
 
 fn arrow(mut file: impl std::io::Read + std::io::Seek + Send + 'static) -> Opened {

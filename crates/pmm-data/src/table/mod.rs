@@ -39,6 +39,7 @@ mod numbers;
 mod numeric;
 mod output_column;
 mod overrides;
+mod parquet_pages;
 mod parts;
 mod places;
 mod profile;
