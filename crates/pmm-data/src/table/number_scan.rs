@@ -133,6 +133,9 @@ const CURRENCIES: [&str; 34] = [
 
 /// A currency, with blanks at either end.
 fn is_currency(text: &str) -> bool {
+    if text.contains(char::is_control) {
+        return false;
+    }
     let text = text.trim();
     let sign = |c: char| matches!(c, '$' | '£' | '¥' | '¢' | '฿' | '\u{20a0}'..='\u{20cf}');
     let letters = text.trim_end_matches(sign);
@@ -150,6 +153,7 @@ fn is_unit(text: &str) -> bool {
     let more = |c: char| letter(c) || matches!(c, ' ' | '/' | '.' | '²' | '³' | '·' | '*' | '^');
     let stem = unit.strip_suffix(['2', '3']).unwrap_or(unit);
     unit.chars().count() <= 20
+        && !text.contains(char::is_control)
         && text.trim_end() == text
         && stem.starts_with(letter)
         && stem.chars().all(more)
@@ -316,6 +320,12 @@ mod tests {
     }
 
     /// Columns that come back as they were, with the value of their first text.
+    #[test]
+    fn what_stands_beside_a_number_has_no_control_characters() {
+        assert!(is_unit(" J") && is_currency("USD ") && is_currency("\u{a0}€"));
+        assert!(!is_unit("\u{b}J") && !is_currency("USD\t") && !is_currency("\u{b}€"));
+    }
+
     #[test]
     fn texts_come_back() {
         let columns: [(&[&str], char, f64); 26] = [
