@@ -22,7 +22,7 @@ FEATURES = {
 }
 PAIRS = {"normal": "Normal", "poisson": "Poisson"}
 # The recommended sampler of each pair, and its network calls.
-SAMPLERS = {"normal": ("sde2", 20), "poisson": ("sde2", 20)}
+SAMPLERS = {"normal": ("sde2", 20), "poisson": ("sde2", 40)}
 # Steps from whose difference in processor time the number of steps of a fit follows; nothing is validated on the way.
 TIMED, UNSEEN = (5, 35), ["--set", "train.validate_every=1000000"]
 

@@ -13,7 +13,7 @@ use super::arrow_blocks;
 use super::batches::{ROWS, RowBatch};
 use super::column_type::ColumnType;
 use super::error::{CellError, Place, ReadError};
-use super::parquet_pages;
+use super::parquet_pages::{self, Ended};
 use super::ranged::RangedReader;
 use super::raw::range;
 use super::source::{Format, Source};
@@ -141,8 +141,8 @@ type Opened = Result<Box<dyn RecordBatchReader + Send>, ArrowError>;
 
 /// Of a file that is given twice: to be looked at, and to be read.
 fn parquet<F: ChunkReader + 'static>(looked_at: F, file: F) -> Opened {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
-    parquet_pages::check(looked_at, reader.metadata())?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(Ended(file))?;
+    parquet_pages::check(Ended(looked_at), reader.metadata())?;
     Ok(Box::new(reader.with_batch_size(ROWS).build()?))
 }
 

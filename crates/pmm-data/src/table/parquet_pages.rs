@@ -1,16 +1,50 @@
-//! Whether the dictionaries of a Parquet file can be what they claim: its reader makes room for as many values as are claimed before it
-//! looks.
+//! What keeps a damaged Parquet file from taking memory and time without end.
 
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use arrow_schema::ArrowError;
+use bytes::Bytes;
 use parquet::basic::Type;
 use parquet::column::page::{Page, PageReader};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use parquet::file::reader::ChunkReader;
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-/// Refuses a file with a dictionary that claims more values than its bytes can hold. All else is seen by the reader itself.
+/// A file beyond whose end nothing can be read: the header of a page ends before the file does, but the reader of headers passes over the
+/// billions of items that a damaged one may claim, one by one, also where there are no more bytes.
+pub(crate) struct Ended<F>(pub(crate) F);
+
+impl<F: Length> Length for Ended<F> {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl<F: ChunkReader> ChunkReader for Ended<F> {
+    type T = Ended<F::T>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        self.0.get_read(start).map(Ended)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+impl<R: Read> Read for Ended<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(out)? {
+            0 if !out.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => Ok(count),
+        }
+    }
+}
+
+/// Refuses a file with a dictionary that claims more values than its bytes can hold: the reader makes room for as many as are claimed
+/// before it looks. All else is seen by the reader itself.
 pub(crate) fn check(file: impl ChunkReader + 'static, metadata: &ParquetMetaData) -> Result<(), ArrowError> {
     let file = Arc::new(file);
     for group in metadata.row_groups() {
@@ -63,6 +97,15 @@ mod tests {
         let bytes = bytes::Bytes::from(bytes);
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
         check(bytes, &metadata).map_err(|error| error.to_string())
+    }
+
+    /// Copying is how items are passed over; without the error, as often as a header claims that there are any.
+    #[test]
+    fn beyond_the_end_is_an_error() {
+        let file = Ended(Bytes::from_static(b"four"));
+        let copied = |count: u64| io::copy(&mut file.get_read(1).unwrap().take(count), &mut io::sink());
+        assert_eq!(copied(3).unwrap(), 3);
+        assert_eq!(copied(4).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]
