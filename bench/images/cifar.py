@@ -128,8 +128,7 @@ def shown(photos, found):
 
 def report(bench, found):
     photos = bench.of(PHOTOS)
-    lines = [*models(photos, found), *calls.sections(photos, found), *full_size(found)]
-    return ["## CIFAR-10", "", *lines] if lines else []
+    return [*models(photos, found), *calls.sections(photos, found), *full_size(found)]
 
 
 def models(photos, found):

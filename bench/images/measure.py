@@ -1,4 +1,4 @@
-"""Measures pmm on images and writes RESULTS.md with its pictures. `measure.py PART…`: parts are reference, learning, mnist, peer, calls, few, classes,
+"""Measures pmm on images and writes RESULTS.md and CIFAR.md with their pictures. `measure.py PART…`: parts are reference, learning, mnist, peer, calls, few, classes,
 inpaint, cifar, cifar-peer, cifar-calls, cifar-full, features, report. Every finished piece is kept in .cache/ under the hash of the binary, fits that were
 stopped go on; `report` writes from the newest of each."""
 

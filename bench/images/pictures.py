@@ -1,4 +1,4 @@
-"""The pictures of RESULTS.md."""
+"""The pictures of the pages of results."""
 
 import matplotlib
 import numpy as np

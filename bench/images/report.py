@@ -1,4 +1,4 @@
-"""Writes RESULTS.md from the newest of every piece."""
+"""Writes the pages of results from the newest of every piece."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ import mnist
 import ten_steps
 from measuring import ROOT, machine
 
-PARTS = [ten_steps, learning, mnist, calls, classes, inpaint, cifar, feature_time]
+PAGES = {"RESULTS.md": ("Images, measured", [ten_steps, learning, mnist, calls, classes, inpaint, feature_time]), "CIFAR.md": ("CIFAR-10, measured", [cifar])}
 
 
 def commit():
@@ -26,9 +26,8 @@ def write(bench):
     days = sorted({piece["date"] for piece in found.values()})
     if not days:
         return
-    lines = ["# Images, measured", "",
-             f"{' to '.join(dict.fromkeys([days[0], days[-1]]))}, {machine()}. Commit {commit()}. Made by `bench/images/run`; no accelerator.",
+    about = [f"{' to '.join(dict.fromkeys([days[0], days[-1]]))}, {machine()}. Commit {commit()}. Made by `bench/images/run`; no accelerator.",
              "Times are of this machine as it was, other work on it included. Parts that have not been run are absent.", ""]
-    for part in PARTS:
-        lines += part.report(bench, found)
-    (bench.base / "RESULTS.md").write_text("\n".join(lines).rstrip("\n") + "\n")
+    for page, (title, parts) in PAGES.items():
+        if lines := [line for part in parts for line in part.report(bench, found)]:
+            (bench.base / page).write_text("\n".join([f"# {title}", "", *about, *lines]).rstrip("\n") + "\n")
