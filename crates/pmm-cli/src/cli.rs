@@ -60,6 +60,26 @@ impl Common {
     }
 }
 
+/// Which rows of a database.
+#[derive(Debug, Args)]
+pub(crate) struct Query {
+    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
+    /// postgresql://…
+    #[arg(long, value_name = "QUERY")]
+    pub(crate) sql: Option<String>,
+}
+
+/// By what rows are told apart, so that what is random does not depend on where they stand.
+#[derive(Debug, Args)]
+pub(crate) struct RowKeys {
+    /// The number of the first row: what is random is keyed by row numbers, so that pieces of a table come out as the whole would
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) first_row: u64,
+    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
+    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
+    pub(crate) key: Option<String>,
+}
+
 /// Where rows go.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
@@ -203,10 +223,8 @@ impl From<OsString> for HeldOut {
 pub(crate) struct FitArgs {
     /// The table, text or images; of a table also a folder or a quoted pattern of files, whose key=value folders are columns
     pub(crate) data: PathBuf,
-    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
-    /// postgresql://…
-    #[arg(long, value_name = "QUERY")]
-    pub(crate) sql: Option<String>,
+    #[command(flatten)]
+    pub(crate) query: Query,
     /// Settings by name: text8, openwebtext, cifar10, cifar10-poisson, ffhq64, afhqv2 (full size), text8-tiny, shakespeare,
     /// mnist, cifar10-tiny (two cores)
     #[arg(long, value_name = "NAME")]
@@ -337,19 +355,13 @@ pub(crate) struct ImputeArgs {
     pub(crate) model: PathBuf,
     /// The table with gaps: a file, a folder or a quoted pattern of files; - reads standard input
     pub(crate) data: PathBuf,
-    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
-    /// postgresql://…
-    #[arg(long, value_name = "QUERY")]
-    pub(crate) sql: Option<String>,
+    #[command(flatten)]
+    pub(crate) query: Query,
     /// Draw every gap so many times: so many completed tables, one after the other, numbered in a first column `draw`
     #[arg(long, value_name = "K")]
     pub(crate) draws: Option<NonZeroU64>,
-    /// The number of the first row: draws are keyed by row numbers, so that pieces of a table are filled as the whole would be
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) first_row: u64,
-    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
-    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
-    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) keys: RowKeys,
     /// Network calls per row, for models with clock=gradual [default: 100]
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<NonZeroUsize>,
@@ -419,10 +431,8 @@ pub(crate) struct PredictArgs {
     pub(crate) model: PathBuf,
     /// Rows to predict for: a file, a folder or a quoted pattern of files; - reads standard input. What it says of the target is not looked at
     pub(crate) data: PathBuf,
-    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
-    /// postgresql://…
-    #[arg(long, value_name = "QUERY")]
-    pub(crate) sql: Option<String>,
+    #[command(flatten)]
+    pub(crate) query: Query,
     /// The column to predict [default: the model's target]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
@@ -432,12 +442,8 @@ pub(crate) struct PredictArgs {
     /// What an empty cell of the rows says: that there is nothing, or nothing
     #[arg(long, value_enum, default_value = "missing")]
     pub(crate) empty: EmptyCells,
-    /// The number of the first row: draws are keyed by row numbers, so that pieces of a table are predicted as the whole would be
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) first_row: u64,
-    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
-    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
-    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) keys: RowKeys,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]
@@ -455,20 +461,13 @@ pub(crate) struct ScoreArgs {
     pub(crate) model: PathBuf,
     /// Rows or texts to score; of rows also a folder or a quoted pattern of files; - reads standard input
     pub(crate) data: PathBuf,
-    /// For a table in a database: the rows that are meant, by a query. The data are then its address, such as sqlite:///file.db or
-    /// postgresql://…
-    #[arg(long, value_name = "QUERY")]
-    pub(crate) sql: Option<String>,
+    #[command(flatten)]
+    pub(crate) query: Query,
     /// What an empty cell of the rows says: that there is nothing, or nothing
     #[arg(long, value_enum, default_value = "missing")]
     pub(crate) empty: EmptyCells,
-    /// The number of the first row: what is random is keyed by row numbers, so that pieces of a table are scored as the whole would
-    /// be
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) first_row: u64,
-    /// A column that names each row, in place of its number: rows come out alike in any order and in any pieces
-    #[arg(long, value_name = "COLUMN", conflicts_with = "first_row")]
-    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) keys: RowKeys,
     #[command(flatten)]
     pub(crate) output: Output,
     #[command(flatten)]

@@ -45,7 +45,7 @@ fn pairs(args: &FitArgs) -> anyhow::Result<Set> {
 /// Of what kind the data are: as the user says, as those of a fit that goes on, else by what is there.
 fn kind(args: &FitArgs, set: &Set) -> anyhow::Result<DataKind> {
     match set.iter().rev().find(|(key, _)| key == "kind") {
-        None if args.sql.is_some() => Ok(DataKind::Table),
+        None if args.query.sql.is_some() => Ok(DataKind::Table),
         None => match args.resume.then(|| pmm::kind_of_model(&folder(args))).flatten() {
             Some(kind) => Ok(kind),
             None => Ok(pmm::recognise(&args.data, args.preset.as_deref())?),
@@ -132,7 +132,8 @@ fn fit_table(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> anyh
     let (overrides, options, rest) = reading(args, set)?;
     let settings = settings(args, rest.into_iter())?;
     let (folder, _scratch) = place(args)?;
-    let mut fit = table::Fit::new(data(&args.data, args.sql.as_deref()).reading(options)).columns(overrides);
+    let mut fit =
+        table::Fit::new(data(&args.data, args.query.sql.as_deref()).reading(options)).columns(overrides);
     if let Some(target) = &args.target {
         fit = fit.target(target);
     }
@@ -243,7 +244,7 @@ fn fit_images(args: &FitArgs, set: &Set, device: Device, ranks: AllRanks) -> any
 
 /// Refuses what only tables have.
 fn refuse_columns(args: &FitArgs, why: &str, share: &str) -> anyhow::Result<()> {
-    if args.target.is_some() || args.schema.is_some() || args.missing.is_some() || args.sql.is_some() {
+    if args.target.is_some() || args.schema.is_some() || args.missing.is_some() || args.query.sql.is_some() {
         return refuse(why, "leave out --target, --schema, --missing and --sql");
     }
     if let Some(HeldOut::File(path)) = &args.valid {

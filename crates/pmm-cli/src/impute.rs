@@ -12,10 +12,10 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
     let device = prepare(&args.common)?;
     let model = pmm::open_on(&args.model, &device)?.into_table()?;
     let mut impute = model
-        .impute(data(&args.data, args.sql.as_deref()))
+        .impute(data(&args.data, args.query.sql.as_deref()))
         .seed(args.common.seed())
-        .first_row(args.first_row);
-    if let Some(column) = &args.key {
+        .first_row(args.keys.first_row);
+    if let Some(column) = &args.keys.key {
         impute = impute.key(column);
     }
     if let Some(draws) = args.draws {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ImputeArgs) -> anyhow::Result<()> {
         impute = impute.typed();
     }
     let mut rows = impute.rows()?;
-    let mut writer = write::rows(&args.output, rows.delimiter(), &rows.columns(), args.first_row)?;
+    let mut writer = write::rows(&args.output, rows.delimiter(), &rows.columns(), args.keys.first_row)?;
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "cells filled", total: None });
     while let Some(batch) = rows.next() {

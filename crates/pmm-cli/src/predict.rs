@@ -19,9 +19,9 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
         EmptyCells::Missing => Empty::Missing,
         EmptyCells::Unknown => Empty::Unknown,
     };
-    let predict = model.predictions(data(&args.data, args.sql.as_deref()), target)?;
-    let mut predict = predict.seed(args.common.seed()).first_row(args.first_row).empty(empty);
-    if let Some(column) = &args.key {
+    let predict = model.predictions(data(&args.data, args.query.sql.as_deref()), target)?;
+    let mut predict = predict.seed(args.common.seed()).first_row(args.keys.first_row).empty(empty);
+    if let Some(column) = &args.keys.key {
         predict = predict.key(column);
     }
     let mut laws = predict.laws()?;
@@ -33,7 +33,9 @@ pub(crate) fn run(args: &PredictArgs) -> anyhow::Result<()> {
         let (columns, rows) = batch.table(args.draws as usize)?;
         let writer = match &mut writer {
             Some(writer) => writer,
-            None => writer.insert(write::rows(&args.output, laws.delimiter(), &columns, args.first_row)?),
+            None => {
+                writer.insert(write::rows(&args.output, laws.delimiter(), &columns, args.keys.first_row)?)
+            }
         };
         writer.write(&rows)?;
         done += batch.len() as u64;

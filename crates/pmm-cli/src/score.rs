@@ -19,19 +19,20 @@ pub(crate) fn run(args: &ScoreArgs) -> anyhow::Result<()> {
         EmptyCells::Missing => Empty::Missing,
         EmptyCells::Unknown => Empty::Unknown,
     };
-    let score = model.score(data(&args.data, args.sql.as_deref())).seed(args.common.seed());
-    let mut score = score.first_row(args.first_row).empty(empty);
-    if let Some(column) = &args.key {
+    let score = model.score(data(&args.data, args.query.sql.as_deref())).seed(args.common.seed());
+    let mut score = score.first_row(args.keys.first_row).empty(empty);
+    if let Some(column) = &args.keys.key {
         score = score.key(column);
     }
     let mut scores = score.batches()?;
-    let mut writer = write::rows(&args.output, scores.delimiter(), &Model::score_columns(), args.first_row)?;
+    let mut writer =
+        write::rows(&args.output, scores.delimiter(), &Model::score_columns(), args.keys.first_row)?;
     let mut watcher = watcher(args.common.quiet);
     watcher.notice(Event::Started { what: "rows scored", total: None });
     let (mut rows, mut sum, mut broken) = (0u64, 0.0, 0u64);
     for batch in scores.by_ref() {
         let batch = batch?;
-        writer.write(&model.score_table(args.first_row + rows, &batch)?)?;
+        writer.write(&model.score_table(args.keys.first_row + rows, &batch)?)?;
         rows += batch.len() as u64;
         sum += batch.iter().map(|row| row.log_likelihood).sum::<f64>();
         broken += batch.iter().filter(|row| !row.broken.is_empty()).count() as u64;

@@ -1,32 +1,17 @@
 //! Writes what `bench/images/reference.py` compares with: the initial weights of a small network of images, ten batches, and the
 //! losses of ten training steps on them. `cargo run --release -p pmm-train --example image_reference -- IMAGES FOLDER adm`.
 
-use std::convert::Infallible;
+mod losses;
+
 use std::path::Path;
 use std::sync::Arc;
 
+use losses::{Losses, STEPS};
 use pmm_data::{ImageOptions, ImageSize, ImageSource, Images};
 use pmm_net::image::NoisyImage;
 use pmm_net::{UnetConfig, UnetKind};
 use pmm_train::image::{ImageConfig, ImageFacts, ImageTask};
-use pmm_train::{Progress, State, Task, TrainConfig, Watcher, save_weights, train};
-
-const STEPS: u64 = 10;
-
-/// Notes the losses.
-#[derive(Default)]
-struct Losses(Vec<f64>);
-
-impl Watcher for Losses {
-    type Error = Infallible;
-    fn step(&mut self, progress: Progress, _: &State) -> Result<(), Infallible> {
-        self.0.push(progress.loss);
-        Ok(())
-    }
-    fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Infallible> {
-        Ok(())
-    }
-}
+use pmm_train::{State, Task, TrainConfig, save_weights, train};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [images, folder, kind] = <[String; 3]>::try_from(std::env::args().skip(1).collect::<Vec<_>>())

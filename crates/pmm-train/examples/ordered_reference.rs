@@ -1,33 +1,18 @@
 //! Writes what `bench/text/ordered_reference.py` compares with: initial weights of a small ordered network, ten batches with their orders, and
 //! the losses of ten training steps on them. `cargo run --release -p pmm-train --example ordered_reference -- TEXT FOLDER`.
 
-use std::convert::Infallible;
+mod losses;
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use losses::{Losses, STEPS};
 use pmm_core::Streams;
 use pmm_data::{TextOptions, TextSource, Tokenizer, Tokens};
 use pmm_net::text::{OrderedConfig, OrderedNet, OrderedText, TextNetConfig};
 use pmm_train::text::{OrderedTask, TextConfig};
-use pmm_train::{Progress, State, Task, TrainConfig, Watcher, train};
-
-const STEPS: u64 = 10;
-
-/// Notes the losses.
-#[derive(Default)]
-struct Losses(Vec<f64>);
-
-impl Watcher for Losses {
-    type Error = Infallible;
-    fn step(&mut self, progress: Progress, _: &State) -> Result<(), Infallible> {
-        self.0.push(progress.loss);
-        Ok(())
-    }
-    fn validated(&mut self, _: &State, _: f64, _: f64) -> Result<(), Infallible> {
-        Ok(())
-    }
-}
+use pmm_train::{State, Task, TrainConfig, train};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let [text, folder] =

@@ -136,7 +136,8 @@ impl Level {
     /// deviation, which is EDM's (u − m)/√(σ² + σ_d²). Poisson: likewise 2√(S + 3/8), less what it is at the mean of S; its variance is about 1 +
     /// a σ_d²/m where there are many events, and grows with a m where there are few.
     pub(super) fn input(&self, s: f64) -> f32 {
-        let (PixelFacts { mean, sd }, noise, a) = (self.levels.facts, self.levels.noise(), self.a + NEAR_ZERO);
+        let (PixelFacts { mean, sd }, noise, a) =
+            (self.levels.facts, self.levels.noise(), self.a + NEAR_ZERO);
         let spread = 1.0 + sd * sd * self.a / noise;
         let (apart, variance) = match self.levels.pair {
             ImagePair::Normal => (s - self.a * mean, a * spread),
