@@ -329,7 +329,8 @@ pub(super) mod tests {
             augment: 2,
         };
         config.check().unwrap();
-        let facts = PixelFacts { mean: -0.2, sd: 0.6 };
+        let (mean, sd) = if pair == ImagePair::Normal { (-0.2, 0.6) } else { (1.6, 1.2) };
+        let facts = PixelFacts { mean, sd };
         let shape = ImageShape { pair, parametrisation: Parametrisation::Edm, facts };
         ImageNet::new(&config, &shape, Device::flex()).unwrap()
     }

@@ -4,11 +4,11 @@ use std::convert::Infallible;
 
 use pmm_train::{Progress, State, Watcher};
 
-pub const STEPS: u64 = 10;
+pub(crate) const STEPS: u64 = 10;
 
 /// Notes the losses.
 #[derive(Default)]
-pub struct Losses(pub Vec<f64>);
+pub(crate) struct Losses(pub(crate) Vec<f64>);
 
 impl Watcher for Losses {
     type Error = Infallible;
