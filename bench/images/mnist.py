@@ -90,7 +90,7 @@ def trained_table(rows):
 
 def scored(bench, found):
     nets = [net for net in DIGITS.features if any(name.startswith("score-") and name.endswith(f"-{net}") for name in found)]
-    rows = list(quality(found, nets))
+    rows = list(quality(found, nets)) if nets else []
     if not rows:
         return []
     some = next(piece for name, piece in found.items() if name.startswith("score-"))
